@@ -1,0 +1,46 @@
+# The commands of the project; every one of them first brings the set-up and
+# the build up to date, and can be run again at once.
+#
+#   make demo      generate text with SmolLM2-135M on the simulated accelerator
+#   make test      all checks and tests; the last line counts them
+#   make build     the tools in build/bin and .venv/bin/streamtensor
+#   make bench     measure the figures of benchmarks/README.md
+#   make format    format the C++ and Python sources
+#   make clean     remove what was built (not the .venv)
+SHELL := /bin/bash
+BUILD := build
+VENV := .venv
+CMAKE_FLAGS ?=
+
+PROMPT ?= The capital of France is
+TOKENS ?= 32
+
+.DEFAULT_GOAL := build
+.PHONY: build setup configure demo test bench format clean
+
+setup:
+	@utils/setup.sh
+
+# CMake runs each time: a new folder with its own CMakeLists.txt must be seen.
+configure: setup
+	@mkdir -p $(BUILD)
+	@cmake -S . -B $(BUILD) -G Ninja $(CMAKE_FLAGS) >$(BUILD)/configure.log 2>&1 || \
+	  { cat $(BUILD)/configure.log >&2; exit 1; }
+
+build: configure
+	@cmake --build $(BUILD)
+
+demo: build
+	$(VENV)/bin/streamtensor generate smollm2-135m --prompt "$(PROMPT)" --max-new-tokens $(TOKENS) --check
+
+test: build
+	@python3 utils/run_tests.py --build-dir $(BUILD)
+
+bench: build
+	@python3 benchmarks/run.py --build-dir $(BUILD)
+
+format: setup
+	@python3 utils/format.py
+
+clean:
+	rm -rf $(BUILD) .cache out .pytest_cache .ruff_cache
