@@ -1,0 +1,76 @@
+"""Output directories that are either complete or not there.
+
+A command writes into a hidden directory beside its destination and renames it at
+the end; a command that fails or is interrupted removes it. What a kill leaves
+behind has a name that no other command takes for a result.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from streamtensor.errors import StreamTensorError
+
+
+@contextmanager
+def staged_directory(destination: Path, markers: Sequence[str]) -> Iterator[Path]:
+    """Yields an empty directory that becomes `destination` when the block ends well.
+
+    `markers` are the files by which an earlier result of the same command is
+    recognised. Such a result is replaced as a whole; a directory with anything
+    else in it is refused, so that nothing of the user's is lost.
+    """
+    destination = Path(os.path.abspath(destination))
+    check_replaceable(destination, markers)
+    try:
+        destination.parent.mkdir(parents=True, exist_ok=True)
+        staging = Path(
+            tempfile.mkdtemp(prefix=f".{destination.name}.partial-", dir=destination.parent)
+        )
+    except OSError as error:
+        raise StreamTensorError(describe_os_error(error, f"create '{destination}'")) from error
+    try:
+        staging.chmod(0o755)
+        yield staging
+        replace_directory(staging, destination)
+    except OSError as error:
+        raise StreamTensorError(describe_os_error(error, f"write '{destination}'")) from error
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def check_replaceable(destination: Path, markers: Sequence[str]) -> None:
+    """Fails where `destination` holds something that is no earlier result."""
+    if not destination.exists():
+        return
+    if not destination.is_dir():
+        raise StreamTensorError(f"'{destination}' exists and is no directory; name another one")
+    names = {path.name for path in destination.iterdir()}
+    if names and not names & set(markers):
+        raise StreamTensorError(
+            f"'{destination}' is not empty and holds none of {', '.join(markers)}, so it is no "
+            "earlier result that could be replaced; name another directory or empty this one"
+        )
+
+
+def replace_directory(source: Path, destination: Path) -> None:
+    """Renames `source` to `destination`; an earlier result is removed after that."""
+    if not destination.exists():
+        source.rename(destination)
+        return
+    old = Path(tempfile.mkdtemp(prefix=f".{destination.name}.old-", dir=destination.parent))
+    destination.rename(old / "old")
+    source.rename(destination)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def describe_os_error(error: OSError, action: str) -> str:
+    """Says in one line why the operating system refused `action`."""
+    where = f" ('{error.filename}')" if error.filename else ""
+    reason = (error.strerror or str(error)).lower()
+    return f"cannot {action}: {reason}{where}; nothing was written there"
