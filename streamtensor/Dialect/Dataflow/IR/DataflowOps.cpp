@@ -1,0 +1,225 @@
+//===- DataflowOps.cpp - dataflow operations -*- C++ -*-===//
+//
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Builders, syntax and verifiers of kernel and task.
+//
+//===----------------------------------------------------------------------===//
+
+#include "streamtensor/Dialect/Dataflow/IR/Dataflow.h"
+
+#include "streamtensor/Dialect/ITensor/IR/ITensor.h"
+
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace streamtensor;
+using namespace streamtensor::dataflow;
+using streamtensor::itensor::ITensorType;
+
+#define GET_OP_CLASSES
+#include "streamtensor/Dialect/Dataflow/IR/DataflowOps.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// KernelOp
+//===----------------------------------------------------------------------===//
+
+void KernelOp::build(OpBuilder &builder, OperationState &state, StringRef sym,
+                     TypeRange results, ValueRange inputs,
+                     TypeRange argumentTypes) {
+  state.addAttribute("sym", builder.getStringAttr(sym));
+  state.addOperands(inputs);
+  state.addTypes(results);
+  Block &block = state.addRegion()->emplaceBlock();
+  for (Type type : argumentTypes)
+    block.addArgument(type, state.location);
+}
+
+ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
+  StringAttr sym;
+  if (parser.parseAttribute(sym, "sym", result.attributes))
+    return failure();
+  SmallVector<OpAsmParser::Argument> arguments;
+  SmallVector<OpAsmParser::UnresolvedOperand> operands;
+  SmallVector<Type> types;
+  SMLoc loc = parser.getCurrentLocation();
+  auto parseInput = [&]() -> ParseResult {
+    if (parser.parseArgument(arguments.emplace_back(), /*allowType=*/true) ||
+        parser.parseEqual() || parser.parseOperand(operands.emplace_back()) ||
+        parser.parseColonType(types.emplace_back()))
+      return failure();
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseInput) ||
+      parser.resolveOperands(operands, types, loc, result.operands) ||
+      parser.parseOptionalArrowTypeList(result.types) ||
+      parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
+      parser.parseRegion(*result.addRegion(), arguments))
+    return failure();
+  return success();
+}
+
+void KernelOp::print(OpAsmPrinter &printer) {
+  printer << ' ';
+  printer.printAttribute(getSymAttr());
+  printer << " (";
+  llvm::interleaveComma(
+      llvm::zip_equal(getBlock().getArguments(), getInputs()), printer,
+      [&](auto pair) {
+        auto [argument, input] = pair;
+        printer.printRegionArgument(argument);
+        printer << " = " << input << " : " << input.getType();
+      });
+  printer << ')';
+  printer.printOptionalArrowTypeList(getOutputs().getTypes());
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {"sym"});
+  printer << ' ';
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+/// Checks that what crosses the kernel boundary is one tensor: `inside` streams
+/// exactly the elements of `outside`.
+static LogicalResult verifyBoundary(KernelOp kernel, StringRef what,
+                                    unsigned index, Type outside, Type inside) {
+  if (inside == outside)
+    return success();
+  auto stream = dyn_cast<ITensorType>(inside);
+  auto tensor = dyn_cast<RankedTensorType>(outside);
+  if (stream && tensor && stream.getTensorType() == tensor)
+    return success();
+  InFlightDiagnostic diag = kernel.emitOpError()
+                            << "expected " << what << " " << index
+                            << " to be an itensor over " << outside
+                            << " but got " << inside;
+  if (stream)
+    diag.attachNote() << "it covers " << stream.getTensorType();
+  return diag;
+}
+
+LogicalResult KernelOp::verify() {
+  if (getBlock().getNumArguments() != getInputs().size())
+    return emitOpError() << "expected " << getInputs().size()
+                         << " block arguments but got "
+                         << getBlock().getNumArguments();
+  for (auto [index, argument, input] :
+       llvm::enumerate(getBlock().getArguments(), getInputs()))
+    if (failed(verifyBoundary(*this, "block argument", index, input.getType(),
+                              argument.getType())))
+      return failure();
+  auto yield = dyn_cast<YieldOp>(getYield());
+  if (!yield)
+    return emitOpError() << "expected dataflow.yield as terminator";
+  if (yield.getValues().size() != getOutputs().size())
+    return emitOpError() << "expected " << getOutputs().size()
+                         << " yielded values but got "
+                         << yield.getValues().size();
+  for (auto [index, value, output] :
+       llvm::enumerate(yield.getValues(), getOutputs()))
+    if (failed(verifyBoundary(*this, "yielded value", index, output.getType(),
+                              value.getType())))
+      return failure();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// TaskOp
+//===----------------------------------------------------------------------===//
+
+void TaskOp::build(OpBuilder &builder, OperationState &state, StringRef sym,
+                   StringRef kind, ValueRange inits) {
+  state.addAttribute("sym", builder.getStringAttr(sym));
+  state.addAttribute("kind", builder.getStringAttr(kind));
+  state.addOperands(inits);
+  state.addTypes(inits.getTypes());
+  Block &block = state.addRegion()->emplaceBlock();
+  for (Value init : inits)
+    block.addArgument(init.getType(), state.location);
+}
+
+StringRef TaskOp::getKind() {
+  auto kind = (*this)->getAttrOfType<StringAttr>("kind");
+  return kind ? kind.getValue() : StringRef("compute");
+}
+
+ParseResult TaskOp::parse(OpAsmParser &parser, OperationState &result) {
+  StringAttr sym;
+  if (parser.parseAttribute(sym, "sym", result.attributes))
+    return failure();
+  SmallVector<OpAsmParser::Argument> arguments;
+  SmallVector<OpAsmParser::UnresolvedOperand> operands;
+  SmallVector<Type> types;
+  SMLoc loc = parser.getCurrentLocation();
+  if (succeeded(parser.parseOptionalKeyword("inits"))) {
+    auto parseInit = [&]() -> ParseResult {
+      if (parser.parseArgument(arguments.emplace_back()) ||
+          parser.parseEqual() || parser.parseOperand(operands.emplace_back()))
+        return failure();
+      return success();
+    };
+    if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren,
+                                       parseInit) ||
+        parser.parseColon() || parser.parseLParen() ||
+        parser.parseTypeList(types) || parser.parseRParen() ||
+        parser.resolveOperands(operands, types, loc, result.operands))
+      return failure();
+    for (auto [argument, type] : llvm::zip_equal(arguments, types))
+      argument.type = type;
+    result.addTypes(types);
+  }
+  if (parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
+      parser.parseRegion(*result.addRegion(), arguments))
+    return failure();
+  Region &body = *result.regions.front();
+  if (!body.empty() && (body.front().empty() ||
+                        !body.front().back().hasTrait<OpTrait::IsTerminator>()))
+    OpBuilder::atBlockEnd(&body.front()).create<YieldOp>(result.location);
+  return success();
+}
+
+void TaskOp::print(OpAsmPrinter &printer) {
+  printer << ' ';
+  printer.printAttribute(getSymAttr());
+  if (!getInits().empty()) {
+    printer << " inits(";
+    llvm::interleaveComma(
+        llvm::zip_equal(getBlock().getArguments(), getInits()), printer,
+        [&](auto pair) {
+          auto [argument, init] = pair;
+          printer << argument << " = " << init;
+        });
+    printer << ") : (";
+    llvm::interleaveComma(getInits().getTypes(), printer);
+    printer << ')';
+  }
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {"sym"});
+  printer << ' ';
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+LogicalResult TaskOp::verify() {
+  if (getBlock().getArgumentTypes() != getInits().getTypes())
+    return emitOpError() << "expected one block argument per init, of its type";
+  if (getInits().getTypes() != getOutputs().getTypes())
+    return emitOpError() << "expected one result per init, of its type";
+  auto yield = dyn_cast<YieldOp>(getYield());
+  if (!yield)
+    return emitOpError() << "expected dataflow.yield as terminator";
+  if (yield.getValues().getTypes() != getOutputs().getTypes()) {
+    InFlightDiagnostic diag = emitOpError()
+                              << "expected yielded values of types "
+                              << getOutputs().getTypes() << " but got "
+                              << yield.getValues().getTypes();
+    return diag;
+  }
+  static constexpr StringRef kinds[] = {"compute",   "dma_in", "dma_out",
+                                        "converter", "fork",   "join"};
+  if (!llvm::is_contained(kinds, getKind()))
+    return emitOpError() << "expected kind to be one of compute, dma_in, "
+                            "dma_out, converter, fork, join but got '"
+                         << getKind() << "'";
+  return success();
+}

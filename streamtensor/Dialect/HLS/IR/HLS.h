@@ -1,0 +1,49 @@
+//===- HLS.h - hls dialect -*- C++ -*-===//
+//
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The hls dialect: pragmas as attributes, and the calls of a dataflow region.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STREAMTENSOR_DIALECT_HLS_IR_HLS_H
+#define STREAMTENSOR_DIALECT_HLS_IR_HLS_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "streamtensor/Dialect/HLS/IR/HLSDialect.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "streamtensor/Dialect/HLS/IR/HLSAttrs.h.inc"
+
+#define GET_OP_CLASSES
+#include "streamtensor/Dialect/HLS/IR/HLSOps.h.inc"
+
+namespace streamtensor::hls {
+/// On scf.for: a pipelined loop, an unrolled loop, its C++ label (a string).
+inline constexpr llvm::StringLiteral kPipelineAttr = "hls.pipeline";
+inline constexpr llvm::StringLiteral kUnrollAttr = "hls.unroll";
+inline constexpr llvm::StringLiteral kLabelAttr = "hls.label";
+/// On allocations: an array of #hls.partition, the memory, the C++ name.
+inline constexpr llvm::StringLiteral kPartitionAttr = "hls.partition";
+inline constexpr llvm::StringLiteral kStorageAttr = "hls.storage";
+inline constexpr llvm::StringLiteral kNameAttr = "hls.name";
+/// On arguments of the top function.
+inline constexpr llvm::StringLiteral kInterfaceAttr = "hls.interface";
+/// On functions: one task, a dataflow region, the top function.
+inline constexpr llvm::StringLiteral kTaskAttr = "hls.task";
+inline constexpr llvm::StringLiteral kDataflowAttr = "hls.dataflow";
+inline constexpr llvm::StringLiteral kTopAttr = "hls.top";
+} // namespace streamtensor::hls
+
+#endif // STREAMTENSOR_DIALECT_HLS_IR_HLS_H

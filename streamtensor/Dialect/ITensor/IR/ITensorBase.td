@@ -1,0 +1,100 @@
+//===- ITensorBase.td - itensor dialect and type ------------*- tablegen -*-===//
+//
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The itensor dialect and its one type: a tensor that travels through a FIFO
+// in a fixed order of tokens (paper section 2).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STREAMTENSOR_DIALECT_ITENSOR_IR_ITENSORBASE_TD
+#define STREAMTENSOR_DIALECT_ITENSOR_IR_ITENSORBASE_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/OpBase.td"
+
+def ITensor_Dialect : Dialect {
+  let name = "itensor";
+  let cppNamespace = "::streamtensor::itensor";
+  let summary = "Tensors that travel as an ordered sequence of tokens";
+  let description = [{
+    An itensor is a tensor together with the exact order in which its tokens
+    pass through a FIFO. The order is part of the type, so a producer and a
+    consumer that disagree do not verify, and every layout change is an
+    explicit operation.
+  }];
+  let useDefaultTypePrinterParser = 1;
+  let extraClassDeclaration = [{
+    void registerTypes();
+  }];
+}
+
+class ITensor_Type<string name, string typeMnemonic>
+    : TypeDef<ITensor_Dialect, name> {
+  let mnemonic = typeMnemonic;
+}
+
+def ITensor_ITensorType : ITensor_Type<"ITensor", "itensor"> {
+  let summary = "a tensor in a fixed order of tokens";
+  let description = [{
+    Syntax:
+
+    ```
+    itensor ::= `itensor` `<` element `,` trips `*` steps `,` map `>`
+    ```
+
+    `element` is the shape and type of a token (a scalar token is just a type),
+    `trips` and `steps` describe the loop nest that enumerates the tokens,
+    outermost first, and `map` gives for each data dimension the sum of the loop
+    offsets. A loop in no result of the map is a revisit: everything inside it
+    is repeated; its step is 1. A result that is the constant 0 is a data
+    dimension of one token. `[] * []` is one token.
+
+    ```mlir
+    // tensor<8x8xf32> in tiles of 4x2, tile columns outermost:
+    // (0,0), (4,0), (0,2), (4,2), ...
+    !itensor.itensor<4x2xf32, [4, 2] * [2, 4], (d0, d1) -> (d1, d0)>
+    ```
+
+    The verifier checks that each data dimension is covered exactly and without
+    overlap by its loops and its element size (DESIGN section 3).
+  }];
+  let parameters = (ins
+    ArrayRefParameter<"int64_t">:$elementShape,
+    "::mlir::Type":$elementType,
+    ArrayRefParameter<"int64_t">:$trips,
+    ArrayRefParameter<"int64_t">:$steps,
+    "::mlir::AffineMap":$map
+  );
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let builders = [
+    TypeBuilderWithInferredContext<(ins "::mlir::Type":$elementType,
+                                    "const ::streamtensor::TokenOrder &":$order)>
+  ];
+  let extraClassDeclaration = [{
+    /// The order of the tokens, as the MLIR-free structure that decides
+    /// compatibility (Support/TokenOrder.h).
+    ::streamtensor::TokenOrder getOrder() const;
+    /// Shape of the tensor that the tokens cover.
+    ::llvm::SmallVector<int64_t> getTensorShape() const;
+    /// The tensor type that the tokens cover.
+    ::mlir::RankedTensorType getTensorType() const;
+    /// Number of scalar elements in one token.
+    int64_t getTokenElements() const;
+    /// Width of one token in bits.
+    int64_t getTokenBits() const;
+    /// Number of tokens in one pass, revisits included.
+    int64_t getNumTokens() const;
+    /// A scalar token has no element shape.
+    bool hasScalarToken() const { return getElementShape().empty(); }
+    /// What `itensor.read` yields: the element type, or a tensor of a token.
+    ::mlir::Type getTokenType() const;
+  }];
+}
+
+#endif // STREAMTENSOR_DIALECT_ITENSOR_IR_ITENSORBASE_TD

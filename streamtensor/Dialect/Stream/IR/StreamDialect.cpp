@@ -1,0 +1,114 @@
+//===- StreamDialect.cpp - stream dialect -*- C++ -*-===//
+//
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Registration, type syntax and verifiers of the stream dialect.
+//
+//===----------------------------------------------------------------------===//
+
+#include "streamtensor/Dialect/Stream/IR/Stream.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace streamtensor::stream;
+
+#include "streamtensor/Dialect/Stream/IR/StreamDialect.cpp.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "streamtensor/Dialect/Stream/IR/StreamTypes.cpp.inc"
+
+#define GET_OP_CLASSES
+#include "streamtensor/Dialect/Stream/IR/StreamOps.cpp.inc"
+
+void StreamDialect::initialize() {
+  registerTypes();
+  addOperations<
+#define GET_OP_LIST
+#include "streamtensor/Dialect/Stream/IR/StreamOps.cpp.inc"
+      >();
+}
+
+void StreamDialect::registerTypes() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "streamtensor/Dialect/Stream/IR/StreamTypes.cpp.inc"
+      >();
+}
+
+LogicalResult StreamType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 ArrayRef<int64_t> tokenShape, Type elementType,
+                                 int64_t depth) {
+  if (!elementType.isIntOrFloat())
+    return emitError() << "expected an integer or float element type but got "
+                       << elementType;
+  if (depth < 1)
+    return emitError() << "expected a depth of at least 1 but got " << depth;
+  return success();
+}
+
+Type StreamType::parse(AsmParser &parser) {
+  SmallVector<int64_t> shape;
+  Type elementType;
+  int64_t depth = 0;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess() ||
+      parser.parseDimensionList(shape, /*allowDynamic=*/false,
+                                /*withTrailingX=*/true) ||
+      parser.parseType(elementType) || parser.parseComma() ||
+      parser.parseInteger(depth) || parser.parseGreater())
+    return {};
+  return parser.getChecked<StreamType>(loc, parser.getContext(), shape,
+                                       elementType, depth);
+}
+
+void StreamType::print(AsmPrinter &printer) const {
+  printer << '<';
+  for (int64_t size : getTokenShape())
+    printer << size << 'x';
+  printer << getElementType() << ", " << getDepth() << '>';
+}
+
+int64_t StreamType::getTokenElements() const {
+  int64_t count = 1;
+  for (int64_t size : getTokenShape())
+    count *= size;
+  return count;
+}
+
+int64_t StreamType::getTokenBits() const {
+  return getTokenElements() * getElementType().getIntOrFloatBitWidth();
+}
+
+/// Checks that `type` can carry one token of `stream`.
+static LogicalResult verifyToken(Operation *op, StreamType stream, Type type) {
+  if (stream.hasScalarToken()) {
+    if (type == stream.getElementType())
+      return success();
+  } else if (auto memref = dyn_cast<MemRefType>(type)) {
+    if (memref.getShape() == stream.getTokenShape() &&
+        memref.getElementType() == stream.getElementType())
+      return success();
+  }
+  return op->emitOpError() << "expected a token of " << stream << " but got "
+                           << type;
+}
+
+LogicalResult ReadOp::verify() {
+  if (getDest() && getValue())
+    return emitOpError() << "expected either a destination or a result";
+  if (!getDest() && !getValue())
+    return emitOpError() << "expected a destination or a result";
+  return verifyToken(*this, getSource().getType(),
+                     getDest() ? getDest().getType() : getValue().getType());
+}
+
+LogicalResult WriteOp::verify() {
+  return verifyToken(*this, getDest().getType(), getValue().getType());
+}

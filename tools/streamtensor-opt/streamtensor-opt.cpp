@@ -1,0 +1,23 @@
+//===- streamtensor-opt.cpp - run single passes -*- C++ -*-===//
+//
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The pass driver: `streamtensor-opt --st-... FILE` runs passes alone, for
+// tests and for research.
+//
+//===----------------------------------------------------------------------===//
+
+#include "streamtensor/Dialect/RegisterDialects.h"
+
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+
+int main(int argc, char **argv) {
+  mlir::DialectRegistry registry;
+  streamtensor::registerAllDialects(registry);
+  return mlir::asMainReturnCode(
+      mlir::MlirOptMain(argc, argv, "StreamTensor pass driver\n", registry));
+}
