@@ -9,6 +9,7 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 venv=$root/.venv
 stamp=$venv/.streamtensor-setup
+constraints=$root/utils/python-constraints.txt
 
 say() { printf '==> %s\n' "$*" >&2; }
 die() {
@@ -62,6 +63,7 @@ fingerprint() {
   {
     printf '%s\n' "$venv" "$1"
     "$1" -c 'import sys; print(sys.version)'
+    cat "$constraints"
     cd "$root/python"
     local file
     for file in requirements.txt requirements-nodeps.txt pyproject.toml setup.py setup.cfg; do
@@ -98,9 +100,9 @@ install_python() {
   torch=$(sed -n 's/^\(torch==[^[:space:];#]*\).*/\1/p' "$requirements")
   [ -n "$torch" ] || die "expected an exact pin of torch in python/requirements.txt but found none"
   say "installing $torch"
-  "${pip[@]}" install -q "$torch" >&2
+  "${pip[@]}" install -q -c "$constraints" "$torch" >&2
   say "installing python/requirements.txt"
-  "${pip[@]}" install -q -r "$requirements" >&2
+  "${pip[@]}" install -q -c "$constraints" -r "$requirements" >&2
   if [ -f "$root/python/requirements-nodeps.txt" ]; then
     say "installing python/requirements-nodeps.txt"
     "${pip[@]}" install -q --no-deps -r "$root/python/requirements-nodeps.txt" >&2
