@@ -3,7 +3,8 @@
 Substitutions besides lit's own: the tools of the project by their name, FileCheck,
 not, count, split-file, mlir-opt, mlir-runner, and
   %mlir_libs          folder of MLIR's runner libraries
-  %runtime_include    headers that emitted C++ is compiled against
+  %sim_includes       flags to compile emitted C++ for the simulation
+  %plain_includes     flags to compile it sequentially, beside AMD's headers
   %host_cxx           the C++ compiler of this build
   %src                root of the sources
 """
@@ -21,13 +22,21 @@ config.excludes = ["Inputs"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.streamtensor_obj_root, "test")
 
+
+def include_flags(*folders):
+    """Returns -I flags for folders of the runtime."""
+    root = os.path.join(config.streamtensor_src_root, "runtime")
+    return " ".join(f"-I{os.path.join(root, folder)}" for folder in folders)
+
+
 llvm_config.use_default_substitutions()
 llvm_config.with_environment("PATH", config.llvm_tools_dir, append_path=True)
 llvm_config.with_environment("PATH", config.streamtensor_tools_dir, append_path=True)
 
 config.substitutions += [
     ("%mlir_libs", config.llvm_lib_dir),
-    ("%runtime_include", os.path.join(config.streamtensor_src_root, "runtime", "include")),
+    ("%sim_includes", include_flags("include", "include/common")),
+    ("%plain_includes", include_flags("include-plain", "include/common")),
     ("%host_cxx", config.host_cxx),
     ("%src", config.streamtensor_src_root),
 ]
