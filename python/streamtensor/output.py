@@ -7,6 +7,7 @@ behind has a name that no other command takes for a result.
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import tempfile
@@ -15,6 +16,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from streamtensor.errors import StreamTensorError
+
+# Errors of the disk; the operating system gives no file name with them.
+WRITE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
 
 
 @contextmanager
@@ -39,6 +43,8 @@ def staged_directory(destination: Path, markers: Sequence[str]) -> Iterator[Path
         yield staging
         replace_directory(staging, destination)
     except OSError as error:
+        if error.errno not in WRITE_ERRORS:
+            raise
         raise StreamTensorError(describe_os_error(error, f"write '{destination}'")) from error
     finally:
         shutil.rmtree(staging, ignore_errors=True)

@@ -1,0 +1,18 @@
+"""StreamTensor's front end: PyTorch modules and language models in, designs out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from streamtensor.errors import StreamTensorError
+
+__all__ = ["StreamTensorError", "export"]
+
+
+def __getattr__(name: str) -> Any:
+    # Loaded on first use: PyTorch takes seconds to import, `--help` does not need it.
+    if name == "export":
+        from streamtensor.exporter import export
+
+        return export
+    raise AttributeError(f"module 'streamtensor' has no attribute '{name}'")

@@ -1,0 +1,1 @@
+"""From a PyTorch module to Linalg text: torch.export, then torch-mlir in a child process."""
