@@ -92,7 +92,8 @@ def ITensor_ITensorType : ITensor_Type<"ITensor", "itensor"> {
     int64_t getNumTokens() const;
     /// A scalar token has no element shape.
     bool hasScalarToken() const { return getElementShape().empty(); }
-    /// What `itensor.read` yields: the element type, or a tensor of a token.
+    /// What `itensor.read` yields: the element type for a scalar token, else a
+    /// tensor of the token's shape (of rank 0 where the data has rank 0).
     ::mlir::Type getTokenType() const;
   }];
 }

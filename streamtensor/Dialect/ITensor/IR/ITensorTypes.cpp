@@ -186,7 +186,7 @@ int64_t ITensorType::getNumTokens() const {
 }
 
 Type ITensorType::getTokenType() const {
-  if (hasScalarToken())
+  if (hasScalarToken() && getMap().getNumResults() != 0)
     return getElementType();
   return RankedTensorType::get(getElementShape(), getElementType());
 }

@@ -88,10 +88,9 @@ int64_t StreamType::getTokenBits() const {
 
 /// Checks that `type` can carry one token of `stream`.
 static LogicalResult verifyToken(Operation *op, StreamType stream, Type type) {
-  if (stream.hasScalarToken()) {
-    if (type == stream.getElementType())
-      return success();
-  } else if (auto memref = dyn_cast<MemRefType>(type)) {
+  if (stream.hasScalarToken() && type == stream.getElementType())
+    return success();
+  if (auto memref = dyn_cast<MemRefType>(type)) {
     if (memref.getShape() == stream.getTokenShape() &&
         memref.getElementType() == stream.getElementType())
       return success();
