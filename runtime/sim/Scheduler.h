@@ -1,0 +1,72 @@
+//===- Scheduler.h - Cooperative processes and bounded FIFOs ----*- C++ -*-===//
+//
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Runs a compiled kernel: every task is a process with a stack of its own, on
+// one thread. A process runs until a FIFO blocks it, then the first process of
+// the ready list goes on (round robin). A blocked process becomes ready again
+// when the process at the other end of its FIFO stops and has left tokens or
+// space. Nothing spins and nothing is locked.
+//
+// No ready process but unfinished ones is a deadlock, which is explained as the
+// cycle of processes that wait for each other. Since the processes are
+// deterministic and each FIFO has one writer and one reader, whether a design
+// deadlocks does not depend on the order in which the processes run.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STREAMTENSOR_RUNTIME_SIM_SCHEDULER_H
+#define STREAMTENSOR_RUNTIME_SIM_SCHEDULER_H
+
+#include "runtime/include/st_sim.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace streamtensor::sim {
+
+/// What went through the FIFOs of one name in one run.
+struct FifoStatistics {
+  /// The function that declares the FIFO, and its name there.
+  std::string scope, name;
+  /// Tokens written.
+  uint64_t tokens = 0;
+  /// Highest fill in tokens.
+  uint64_t peak = 0;
+  uint64_t depth = 0;
+};
+
+class Scheduler {
+public:
+  struct Impl;
+
+  Scheduler();
+  ~Scheduler();
+  Scheduler(const Scheduler &) = delete;
+  Scheduler &operator=(const Scheduler &) = delete;
+
+  /// The functions that a kernel calls; to be stored in its `st::sim::api`.
+  static const st::sim::Api *api();
+
+  /// Calls body(argument) as the process `name` and returns when it has
+  /// returned. Throws runtime::Error on a deadlock, left-over tokens, a FIFO
+  /// with more than two users, or an exception in a task; the scheduler can be
+  /// used again afterwards. Calls cannot be nested on one thread.
+  void run(const char *name, void (*body)(void *), void *argument);
+
+  /// Statistics of the last run, by order of first declaration.
+  std::vector<FifoStatistics> fifoStatistics() const;
+
+private:
+  std::unique_ptr<Impl> impl;
+};
+
+} // namespace streamtensor::sim
+
+#endif // STREAMTENSOR_RUNTIME_SIM_SCHEDULER_H
