@@ -25,10 +25,12 @@ MAX_TRACKED_BYTES = 1 << 20
 
 SOURCE_SUFFIXES = (".cpp", ".h", ".td", ".py")
 
+SUPPORT = "streamtensor/Support"
+
 # The rooms of the compiler by layer. A room may include its own layer and those
 # below it; inside one layer the rooms must not include each other in a circle.
 LAYERS = (
-    ("streamtensor/Support",),
+    (SUPPORT,),
     ("streamtensor/Dialect",),
     (
         "streamtensor/Analysis",
@@ -41,7 +43,7 @@ LAYERS = (
     ("tools",),
 )
 # Rooms that must build and run without MLIR.
-MLIR_FREE = ("streamtensor/Support", "runtime")
+MLIR_FREE = (SUPPORT, "runtime")
 TEST_ROOMS = ("test", "unittests", "integration_test")
 
 # Written with brackets so that this file does not contain what it forbids.
@@ -90,13 +92,14 @@ class Finding:
 
 
 class Tree:
-    """The project's text files, each read once."""
+    """The files of a project in folder `root`, the text files read once."""
 
-    def __init__(self) -> None:
-        self.paths = project_files()
+    def __init__(self, root: Path, paths: list[Path]) -> None:
+        self.root = root
+        self.paths = paths
         self.text: dict[Path, str] = {}
         for path in self.paths:
-            data = (ROOT / path).read_bytes()
+            data = (root / path).read_bytes()
             if b"\0" not in data[:8192]:
                 self.text[path] = data.decode("utf-8", errors="replace")
 
@@ -108,6 +111,10 @@ class Tree:
 
 def is_under(path: str | Path, room: str) -> bool:
     return f"{path}".startswith(f"{room}/")
+
+
+def is_under_any(path: str | Path, rooms: tuple[str, ...]) -> bool:
+    return any(is_under(path, room) for room in rooms)
 
 
 def layer_of(path: str | Path) -> int | None:
@@ -136,44 +143,37 @@ def includes(path: Path, text: str) -> Iterator[tuple[int, str]]:
             yield number, match[1]
 
 
+def include_error(path: Path, target: str) -> str | None:
+    """Returns why the file `path` must not include `target`, None where it may."""
+    if is_under_any(target, TEST_ROOMS):
+        return f"expected no test code but got '{target}'"
+    if is_under_any(path, MLIR_FREE):
+        if target.startswith(("mlir/", "llvm/", "mlir-c/", "llvm-c/")):
+            return f"expected no MLIR or LLVM in this room but got '{target}'"
+        if is_under(target, "streamtensor") and not is_under(target, SUPPORT):
+            return f"expected an include of {SUPPORT} but got '{target}'"
+    if is_under(path, "streamtensor") and is_under(target, "runtime"):
+        return f"expected the compiler not to need the runtime but got '{target}'"
+    own_layer, target_layer = layer_of(path), layer_of(target)
+    if own_layer is not None and target_layer is not None and target_layer > own_layer:
+        return f"expected an include of this layer or a lower one but got '{target}'"
+    return None
+
+
 def check_layers(tree: Tree) -> Iterator[Finding]:
+    # Who includes whom inside one layer, with the first place that does.
     edges: dict[str, dict[str, tuple[Path, int]]] = {}
     for path, text in tree.sources(".cpp", ".h", ".td"):
-        in_product = not any(is_under(path, room) for room in TEST_ROOMS)
-        if not in_product:
+        if is_under_any(path, TEST_ROOMS):
             continue
-        own_layer = layer_of(path)
         for number, target in includes(path, text):
-            if any(is_under(target, room) for room in TEST_ROOMS):
-                yield Finding(path, number, f"expected no test code but got '{target}'")
-            if any(is_under(path, room) for room in MLIR_FREE):
-                if target.startswith(("mlir/", "llvm/", "mlir-c/", "llvm-c/")):
-                    yield Finding(
-                        path, number, f"expected no MLIR or LLVM in this room but got '{target}'"
-                    )
-                elif is_under(target, "streamtensor") and not is_under(
-                    target, "streamtensor/Support"
-                ):
-                    yield Finding(
-                        path,
-                        number,
-                        f"expected an include of streamtensor/Support but got '{target}'",
-                    )
-            if is_under(path, "streamtensor") and is_under(target, "runtime"):
-                yield Finding(
-                    path, number, f"expected the compiler not to need the runtime but got '{target}'"
-                )
-            target_layer = layer_of(target)
-            if own_layer is None or target_layer is None:
+            error = include_error(path, target)
+            if error:
+                yield Finding(path, number, error)
                 continue
-            if target_layer > own_layer:
-                yield Finding(
-                    path,
-                    number,
-                    f"expected an include of this layer or a lower one but got '{target}'",
-                )
-            elif target_layer == own_layer and room_of(path) != room_of(target):
-                edges.setdefault(room_of(path), {}).setdefault(room_of(target), (path, number))
+            layer, room, target_room = layer_of(path), room_of(path), room_of(target)
+            if layer is not None and layer == layer_of(target) and room != target_room:
+                edges.setdefault(room, {}).setdefault(target_room, (path, number))
     yield from find_circles(edges)
 
 
@@ -185,7 +185,9 @@ def find_circles(edges: dict[str, dict[str, tuple[Path, int]]]) -> Iterator[Find
         if room in trail:
             circle = [*trail[trail.index(room) :], room]
             path, number = edges[circle[-2]][room]
-            yield Finding(path, number, f"expected no circle of rooms but got {' -> '.join(circle)}")
+            yield Finding(
+                path, number, f"expected no circle of rooms but got {' -> '.join(circle)}"
+            )
             return
         if room in done:
             return
@@ -203,10 +205,10 @@ def check_passes(tree: Tree) -> Iterator[Finding]:
     tests = {path.stem for path in tree.paths if is_under(path, "test")}
     for path, text in tree.sources(".td"):
         definitions = list(PASS_DEF.finditer(text))
-        ends = [match.start() for match in definitions[1:]] + [len(text)]
-        for match, end in zip(definitions, ends):
+        starts = [match.start() for match in definitions] + [len(text)]
+        for index, match in enumerate(definitions):
             name, flag = match[1], match[2]
-            body = text[match.start() : end]
+            body = text[match.start() : starts[index + 1]]
             line = text.count("\n", 0, match.start()) + 1
             if not flag.startswith("st-") or not KEBAB.fullmatch(flag):
                 yield Finding(path, line, f"expected a flag '--st-...' for {name} but got '{flag}'")
@@ -214,13 +216,12 @@ def check_passes(tree: Tree) -> Iterator[Finding]:
                 yield Finding(
                     path, line, f"expected the flag to spell the name {name} but got '{flag}'"
                 )
+            elif flag[3:] not in tests:
+                yield Finding(
+                    path, line, f"expected a test file 'test/.../{flag[3:]}.mlir' but found none"
+                )
             if name not in stems:
                 yield Finding(path, line, f"expected a source file '{name}.cpp' but found none")
-            test = flag.removeprefix("st-")
-            if test not in tests:
-                yield Finding(
-                    path, line, f"expected a test file 'test/.../{test}.mlir' but found none"
-                )
             summary = SUMMARY.search(body)
             if not summary or not summary[1].replace('"', "").strip():
                 yield Finding(path, line, f"expected a summary of {name} but found none")
@@ -245,7 +246,7 @@ def check_sizes(tree: Tree) -> Iterator[Finding]:
                 "move its work into a library",
             )
     for path in tree.paths:
-        size = (ROOT / path).stat().st_size
+        size = (tree.root / path).stat().st_size
         if size > MAX_TRACKED_BYTES:
             yield Finding(
                 path, 0, f"expected at most {MAX_TRACKED_BYTES} bytes but got {size}; generate it"
@@ -271,7 +272,9 @@ def check_words(tree: Tree) -> Iterator[Finding]:
             for pattern, what, instead in FORBIDDEN:
                 match = pattern.search(line)
                 if match:
-                    yield Finding(path, number, f"expected no {what} but got '{match[0]}'; {instead}")
+                    yield Finding(
+                        path, number, f"expected no {what} but got '{match[0]}'; {instead}"
+                    )
             if is_source and UNFINISHED.search(line):
                 yield Finding(path, number, "expected finished work but got a note that it is not")
             if CONFLICT_MARKER.match(line):
@@ -281,9 +284,14 @@ def check_words(tree: Tree) -> Iterator[Finding]:
 RULES = (check_layers, check_passes, check_sizes, check_headers, check_words)
 
 
+def check(tree: Tree) -> list[Finding]:
+    """Applies every rule to `tree`."""
+    return [finding for rule in RULES for finding in rule(tree)]
+
+
 def main() -> int:
-    tree = Tree()
-    findings = [finding for rule in RULES for finding in rule(tree)]
+    tree = Tree(ROOT, project_files())
+    findings = check(tree)
     for finding in findings:
         print(finding)
     errors = sum(not finding.is_warning for finding in findings)
