@@ -115,6 +115,10 @@ install_python() {
   printf '%s\n' "$print" >"$stamp"
 }
 
+# Two set-ups at once would write the same .venv.
+exec 9<"$root/utils/packages.txt"
+flock 9
+
 case ${1-} in
 '') install_packages && install_python ;;
 --packages-only) install_packages ;;
