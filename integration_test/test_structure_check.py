@@ -16,7 +16,20 @@ def WidenStreams : Pass<"st-widen-streams", "ModuleOp"> {
 }
 """
 
+OPS = """// Operations of one dialect.
+def X_CastOp : X_Op<"cast"> {
+  let description = [{
+    ```mlir
+    %r = x.cast %a : f32
+                to f64  // wider
+    ```
+  }];
+}
+"""
+
 SOUND = {
+    "streamtensor/Dialect/X/IR/XOps.td": OPS,
+    "test/Dialect/X/roundtrip.mlir": "%0 = x.cast %arg0 : f32 to f64\n",
     "streamtensor/Support/Json.h": "// Reads JSON.\n#include <string>\n",
     "streamtensor/Transforms/Passes.td": PASS,
     "streamtensor/Transforms/WidenStreams.cpp": (
@@ -89,6 +102,14 @@ def test_sound_tree_has_no_findings(tmp_path):
         (
             {"streamtensor/Transforms/Passes.td": PASS.replace("Before: narrow. After: wide.", "")},
             "expected a description of WidenStreams but found none",
+        ),
+        (
+            {"test/Dialect/X/roundtrip.mlir": "%0 = x.cast %arg0 : f32 to f16\n"},
+            "XOps.td:5: error: expected a test that runs the example but found none: %r = x.cast",
+        ),
+        (
+            {"streamtensor/Dialect/X/IR/XOps.td": OPS + 'def X_NopOp : X_Op<"nop"> {\n}\n'},
+            "XOps.td:10: error: expected an example of X_NopOp but found none",
         ),
         (
             {"streamtensor/Sim/A.cpp": "// A.\n" + "\n" * 1200},

@@ -1,7 +1,7 @@
 """Checks the rules of CONTRIBUTING.md that a program can check.
 
 Layers (who may include whom), one-step lookup (a pass has one name everywhere),
-sizes and headers of files, and words that do not belong into the product. Each
+examples that tests run, sizes and headers of files, and words that do not belong into the product. Each
 rule is one function that yields findings; a finding names the file, the line,
 what was expected and what was found.
 
@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from documented_examples import normalized, operations_without_example, untested
 from project_files import ROOT, project_files
 
 WARN_LINES = 800
@@ -230,6 +231,23 @@ def check_passes(tree: Tree) -> Iterator[Finding]:
                 yield Finding(path, line, f"expected a description of {name} but found none")
 
 
+def check_examples(tree: Tree) -> Iterator[Finding]:
+    """Every operation shows an example, and a test runs each example."""
+    tests = [normalized(text) for path, text in tree.sources(".mlir") if is_under(path, "test")]
+    for path, text in tree.sources(".td"):
+        if not is_under(path, "streamtensor/Dialect"):
+            continue
+        for line, name in operations_without_example(text):
+            yield Finding(path, line, f"expected an example of {name} but found none")
+        for statement in untested(text, tests):
+            first = statement.text.strip().splitlines()[0]
+            yield Finding(
+                path,
+                statement.line,
+                f"expected a test that runs the example but found none: {first}",
+            )
+
+
 def check_sizes(tree: Tree) -> Iterator[Finding]:
     for path, text in tree.sources(*SOURCE_SUFFIXES):
         lines = text.count("\n") + (not text.endswith("\n"))
@@ -281,7 +299,7 @@ def check_words(tree: Tree) -> Iterator[Finding]:
                 yield Finding(path, number, "expected merged text but got a conflict marker")
 
 
-RULES = (check_layers, check_passes, check_sizes, check_headers, check_words)
+RULES = (check_layers, check_passes, check_examples, check_sizes, check_headers, check_words)
 
 
 def check(tree: Tree) -> list[Finding]:
