@@ -1,0 +1,52 @@
+"""Imports one decoder layer of a known model and prints how long it took, as JSON.
+
+Loading PyTorch and making the model (one layer, random weights) are reported on
+their own: a user waits for them too.
+
+usage: import_layer.py MODEL --output-dir DIR [--tokens N] [--max-length N]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from pathlib import Path
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("model")
+    parser.add_argument("--output-dir", type=Path, required=True)
+    parser.add_argument("--tokens", type=int, default=1, help="new tokens of one call")
+    parser.add_argument("--max-length", type=int, default=256)
+    options = parser.parse_args()
+
+    start = time.monotonic()
+    from streamtensor.importer.lowering import lower
+    from streamtensor.manifest import write_export
+    from streamtensor.models.configs import config_of
+    from streamtensor.models.sources import random_model
+    from streamtensor.models.split import ModelSplit
+    from streamtensor.models.steps import capture_layer
+
+    loaded = time.monotonic()
+    config = config_of(options.model)
+    config.num_hidden_layers = 1
+    split = ModelSplit(random_model(config, seed=0).eval(), options.max_length)
+    made = time.monotonic()
+    layer = capture_layer(split, options.tokens, options.max_length)
+    text = lower(layer.program)
+    options.output_dir.mkdir(parents=True, exist_ok=True)
+    write_export(options.output_dir, layer.program, text)
+    done = time.monotonic()
+    figures = {
+        "load_seconds": loaded - start,
+        "model_seconds": made - loaded,
+        "import_seconds": done - made,
+    }
+    print(json.dumps(figures))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,200 @@
+"""Measures what a user waits for, and the speed of the simulated accelerator.
+
+Every figure is measured on this machine, by the commands a user would type;
+nothing is asserted. README.md beside this file says what each row means.
+
+usage: run.py [--build-dir DIR] [--json FILE] [--only PART]... [--tokens N]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV_BIN = ROOT / ".venv/bin"
+
+MODEL = "smollm2-135m"
+FAMILIES = (MODEL, "gpt2-medium", "qwen2.5-0.5b", "tinyllama-1.1b", "gemma3-1b")
+PROMPT = "The capital of France is"
+# One byte limit of the runtime process: 1.5 times the weights in f32, and 1 GB.
+MODEL_PARAMETERS = 134_515_008
+RSS_LIMIT_BYTES = 1.5 * 4 * MODEL_PARAMETERS + 1e9
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measured figure; `goal` is empty where there is none."""
+
+    what: str
+    figure: str
+    goal: str = ""
+    label: str = "measured"
+
+
+class Failed(Exception):
+    """A command of a benchmark did not succeed."""
+
+
+def timed(command: list[str | Path], **options) -> tuple[float, str]:
+    """Runs `command`; returns its wall time in seconds and its standard output."""
+    words = [str(word) for word in command]
+    print("$ " + " ".join(words), file=sys.stderr, flush=True)
+    start = time.monotonic()
+    run = subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, text=True, **options)
+    seconds = time.monotonic() - start
+    if run.returncode != 0:
+        raise Failed(f"'{Path(words[0]).name}' exited with {run.returncode}")
+    return seconds, run.stdout
+
+
+class Benchmarks:
+    """Each method is one part and yields its rows as they are measured."""
+
+    def __init__(self, build: Path, scratch: Path, tokens: int) -> None:
+        self.build = build
+        self.bin = build / "bin"
+        self.scratch = scratch
+        self.tokens = tokens
+
+    def compile_layer(self, model: str, tokens: int) -> tuple[dict[str, float], float, Path]:
+        """Imports and compiles one layer; returns import times, compile time, design."""
+        export = self.scratch / f"{model}-{tokens}"
+        design = self.scratch / f"{model}-{tokens}-design"
+        importer = [VENV_BIN / "python", "benchmarks/import_layer.py", model]
+        _, output = timed([*importer, "--output-dir", export, "--tokens", str(tokens)])
+        compiler = self.bin / "streamtensor-compile"
+        seconds, _ = timed(
+            [compiler, export / "module.mlir", "--target=u55c", f"--output-dir={design}"]
+        )
+        return json.loads(output), seconds, design
+
+    def layers(self) -> Iterator[Row]:
+        """Import and compilation of one decoder layer of every family."""
+        for model in FAMILIES:
+            for tokens, name in ((1, "decode"), (16, "chunk of 16")):
+                imported, compiled, _ = self.compile_layer(model, tokens)
+                what = f"{model} layer, {name}"
+                yield Row(f"{what}: import", f"{imported['import_seconds']:.1f} s", "<= 10 s")
+                yield Row(f"{what}: Linalg to HLS C++", f"{compiled:.1f} s", "<= 20 s")
+
+    def csim_build(self) -> Iterator[Row]:
+        """The first run of a decode layer builds its simulation, the second does not."""
+        _, _, design = self.compile_layer(MODEL, 1)
+        inputs, outputs = self.scratch / "in.safetensors", self.scratch / "out.safetensors"
+        make_inputs = [VENV_BIN / "python", "benchmarks/random_inputs.py"]
+        timed([*make_inputs, design / "interface.json", inputs])
+        run = [self.bin / "streamtensor-run", design, "--inputs", inputs, "--outputs", outputs]
+        environment = {**os.environ, "CCACHE_DISABLE": "1"}
+        first, _ = timed(run, env=environment)
+        second, _ = timed(run, env=environment)
+        yield Row(
+            f"{MODEL} layer, decode: build of the C simulation",
+            f"{first - second:.1f} s",
+            "<= 120 s",
+        )
+        yield Row(
+            f"{MODEL} layer, decode: one run of it, process start included", f"{second:.2f} s"
+        )
+
+    def kernel(self) -> Iterator[Row]:
+        """Multiply-accumulates per second of one matrix product in the C simulation."""
+        for depth in (2, 16, 64):
+            program = self.scratch / f"matvec-{depth}"
+            flags = ["-std=c++17", "-O3", "-march=native", "-I.", "-Ibenchmarks"]
+            flags += ["-Iruntime/include", "-Iruntime/include/common", f"-DMATVEC_DEPTH={depth}"]
+            libraries = [self.build / "lib/libSTSimulation.a", "-lboost_context"]
+            timed(["c++", *flags, "benchmarks/matvec_rate.cpp", *libraries, "-o", program])
+            _, output = timed([program])
+            what, _, figure = output.strip().removesuffix(" measured").rpartition(": ")
+            yield Row(f"C simulation, {what}", figure)
+
+    def generate(self) -> Iterator[Row]:
+        """Text from the whole model: speed, memory, and whether memory grows."""
+        peaks = {}
+        for count in (16, self.tokens):
+            result = self.scratch / f"generate-{count}.json"
+            command = [VENV_BIN / "streamtensor", "generate", MODEL, "--prompt", PROMPT]
+            command += ["--max-new-tokens", str(count), "--ignore-eos", "--json", result]
+            timed(command)
+            figures = json.loads(result.read_text())
+            peaks[count] = figures["peak_rss_bytes"]
+        yield Row(
+            f"{MODEL}: decode in C simulation, {self.tokens} tokens",
+            f"{figures['tokens_per_second']:.2f} token/s",
+            ">= 3 token/s",
+        )
+        yield Row(
+            f"{MODEL}: peak memory of the runtime process",
+            f"{peaks[self.tokens] / 1e6:.0f} MB",
+            f"<= {RSS_LIMIT_BYTES / 1e6:.0f} MB",
+        )
+        yield Row(
+            f"{MODEL}: growth of that memory from 16 to {self.tokens} tokens",
+            f"{(peaks[self.tokens] - peaks[16]) / 1e6:+.1f} MB",
+            "flat",
+        )
+        yield Row(f"{MODEL}: multiply-accumulates of the run", f"{figures['macs'] / 1e9:.2f} G")
+        yield Row(f"{MODEL}: memory traffic of the run", f"{figures['dma_bytes'] / 1e9:.2f} GB")
+
+
+PARTS = ("kernel", "layers", "csim_build", "generate")
+
+
+def machine() -> str:
+    model = platform.processor() or platform.machine()
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.is_file():
+        for line in cpuinfo.read_text().splitlines():
+            if line.startswith("model name"):
+                model = line.partition(":")[2].strip()
+                break
+    return f"{os.cpu_count()} cores, {model}"
+
+
+def print_table(rows: list[Row]) -> None:
+    print(f"\nMachine: {machine()}\n")
+    print("| what | figure | goal | label |\n| --- | --- | --- | --- |")
+    for row in rows:
+        print(f"| {row.what} | {row.figure} | {row.goal} | {row.label} |")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build-dir", type=Path, default=Path("build"))
+    parser.add_argument("--json", type=Path, help="write the rows to this file too")
+    parser.add_argument("--only", action="append", choices=PARTS, help="measure just this part")
+    parser.add_argument("--tokens", type=int, default=200, help="tokens of the long generation")
+    options = parser.parse_args()
+
+    rows: list[Row] = []
+    failures = 0
+    with tempfile.TemporaryDirectory(prefix="streamtensor-bench-") as scratch:
+        benchmarks = Benchmarks((ROOT / options.build_dir).resolve(), Path(scratch), options.tokens)
+        for name in options.only or PARTS:
+            part: Callable[[], Iterator[Row]] = getattr(benchmarks, name)
+            print(f"==> {name}", file=sys.stderr, flush=True)
+            try:
+                for row in part():
+                    print(f"    {row.what}: {row.figure}", file=sys.stderr, flush=True)
+                    rows.append(row)
+            except (Failed, OSError) as error:
+                failures += 1
+                print(f"bench: error: {name}: {error}", file=sys.stderr, flush=True)
+    print_table(rows)
+    if options.json:
+        options.json.write_text(json.dumps([asdict(row) for row in rows], indent=2) + "\n")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
