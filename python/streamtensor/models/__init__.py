@@ -1,0 +1,1 @@
+"""Causal language models: finding the layer, splitting host and accelerator, compiling."""

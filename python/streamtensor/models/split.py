@@ -1,0 +1,166 @@
+"""Splits a causal language model between host and accelerator, for any family.
+
+The host embeds tokens, makes rotary tables and masks and samples; the accelerator
+runs the repeated layer (one design for a chunk of the prompt, one for a single
+token) and the final norm with the head. Which tensors a layer needs from the host
+is read off the model's own calls of its layers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from streamtensor.errors import StreamTensorError
+from streamtensor.models.masks import MaskTable
+from streamtensor.models.recording import LayerCall, LayerStack
+
+# What the two parts of a layer's rotary tables are called.
+ROTARY = {"position_embeddings.0": "cos", "position_embeddings.1": "sin"}
+
+
+@dataclass(frozen=True)
+class HostTensor:
+    """A tensor that the host gives to layers: the leaf `path` of layer `layer`'s call."""
+
+    name: str
+    layer: int
+    path: str
+    is_mask: bool
+
+
+class ModelSplit:
+    """The host's share of a model, and what its layers get from it.
+
+    `max_length` is the number of positions that the masks are built for.
+    """
+
+    def __init__(self, model: torch.nn.Module, max_length: int) -> None:
+        self.stack = LayerStack(model)
+        self.max_length = max_length
+        self.check_length()
+        ids = torch.zeros((1, max_length), dtype=torch.long)
+        calls = self.stack.record(ids, torch.arange(max_length).reshape(1, -1))
+        self.hidden_path = self.stack.hidden_path
+        self.mask_path = find_mask(calls, max_length)
+        self.masks: dict[str, MaskTable] = {}
+        self.host_tensors: dict[str, HostTensor] = {}
+        # Per layer: leaf path -> name of the host tensor.
+        self.layer_hosts: list[dict[str, str]] = []
+        self._name_host_tensors(calls)
+
+    @property
+    def config(self) -> Any:
+        return self.stack.config
+
+    def check_length(self) -> None:
+        limit = getattr(self.config, "max_position_embeddings", None)
+        if self.max_length < 2 or (limit and self.max_length > limit):
+            raise StreamTensorError(
+                f"expected a maximum length from 2 to {limit or 'any'} (the model's positions) "
+                f"but got {self.max_length}"
+            )
+
+    def _name_host_tensors(self, calls: list[LayerCall]) -> None:
+        """Gives every distinct tensor that layers get a name.
+
+        Layers that got the same object share it: one mask for all layers of a kind,
+        one pair of rotary tables.
+        """
+        names: dict[tuple[int, str], str] = {}
+        kinds = getattr(self.config, "layer_types", None)
+        for call in calls:
+            kind = kinds[call.index] if kinds else "full_attention"
+            hosts: dict[str, str] = {}
+            for path, tensor in call.tensors().items():
+                if path == self.hidden_path:
+                    continue
+                key = (id(tensor), path)
+                if key not in names:
+                    names[key] = self._new_name(path, kind)
+                    is_mask = path == self.mask_path
+                    name = names[key]
+                    self.host_tensors[name] = HostTensor(name, call.index, path, is_mask)
+                    if is_mask:
+                        self.masks[name] = MaskTable(tensor)
+                hosts[path] = names[key]
+            self.layer_hosts.append(hosts)
+
+    def _new_name(self, path: str, kind: str) -> str:
+        base = "mask" if path == self.mask_path else ROTARY.get(path, path)
+        name = f"{base}.{kind}"
+        count = 1
+        while name in self.host_tensors:
+            count += 1
+            name = f"{base}.{kind}.{count}"
+        return name
+
+    def host_step(
+        self, ids: list[int], position: int, past: int, names: list[str] | None = None
+    ) -> dict[str, torch.Tensor]:
+        """Computes what the host gives to the layers for tokens at `position`.
+
+        Returns 'hidden' [1, tokens, hidden size] and the host tensors `names` (all of
+        them without) by name; masks are for a cache of `past` rows.
+        """
+        tokens = len(ids)
+        positions = torch.arange(position, position + tokens).reshape(1, -1)
+        calls = self.stack.record(torch.tensor([ids]), positions)
+        tensors = {"hidden": calls[0].get(self.hidden_path)}
+        for name in self.host_tensors if names is None else names:
+            host = self.host_tensors[name]
+            if host.is_mask:
+                tensors[name] = self.masks[name].fixed(position, tokens, past)
+            else:
+                tensors[name] = calls[host.layer].get(host.path)
+        return tensors
+
+
+def find_mask(calls: list[LayerCall], length: int) -> str:
+    """Returns the path of the mask: the argument [1, heads, length, length] of every layer."""
+    paths = {
+        path
+        for path, leaf in calls[0].tensors().items()
+        if leaf.dim() == 4 and tuple(leaf.shape[-2:]) == (length, length)
+    }
+    if len(paths) != 1:
+        raise StreamTensorError(
+            "expected each layer to get one attention mask of four dimensions but found "
+            f"{sorted(paths) or 'none'}"
+        )
+    path = paths.pop()
+    for call in calls:
+        if path not in call.tensors():
+            raise StreamTensorError(f"layer {call.index} gets no attention mask, layer 0 does")
+    return path
+
+
+def used_state(split: ModelSplit) -> dict[str, torch.Tensor]:
+    """Returns the parameters and buffers that the host's share reads, by name.
+
+    Buffers outside the layers are all included: they are small, and some are made
+    when a model is built and not stored in checkpoints.
+    """
+    prefix = split.stack.name + "."
+    model = split.stack.model
+    read: set[int] = set()
+
+    class Reads(torch.utils._python_dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None):
+            for leaf in pytree.tree_leaves((args, kwargs)):
+                if isinstance(leaf, torch.Tensor):
+                    read.add(leaf.untyped_storage().data_ptr())
+            return func(*args, **(kwargs or {}))
+
+    with Reads():
+        split.host_step([0, 0], 0, 2)
+    state = {
+        name: parameter.detach()
+        for name, parameter in model.named_parameters()
+        if not name.startswith(prefix) and parameter.untyped_storage().data_ptr() in read
+    }
+    state |= {name: buffer for name, buffer in model.named_buffers() if not name.startswith(prefix)}
+    return state

@@ -1,0 +1,269 @@
+"""The three modules that become designs: a layer's chunk, a layer's token, the head."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from transformers.cache_utils import Cache
+
+from streamtensor.errors import StreamTensorError
+from streamtensor.importer.program import Program, capture, relative_difference
+from streamtensor.models.recording import LayerCall
+from streamtensor.models.split import ModelSplit
+
+# How a layer's inputs that are no weights are told apart.
+HIDDEN, PAST_KEY, PAST_VALUE = "hidden", "past_key", "past_value"
+# One layer against the module: accumulated rounding of float32, far below any real difference.
+LAYER_TOLERANCE = 1e-4
+
+
+class ConcatCache(Cache):
+    """A cache for one call of one layer: hands out past and new rows, keeps the new ones."""
+
+    def __init__(self, past_key: torch.Tensor | None, past_value: torch.Tensor | None) -> None:
+        super().__init__(layers=[])
+        self.past = (past_key, past_value)
+        self.new: list[tuple[torch.Tensor, torch.Tensor]] = []
+
+    def update(
+        self, key_states: torch.Tensor, value_states: torch.Tensor, *args: Any, **kwargs: Any
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        self.new.append((key_states, value_states))
+        if self.past[0] is None:
+            return key_states, value_states
+        return (
+            torch.cat([self.past[0], key_states], dim=-2),
+            torch.cat([self.past[1], value_states], dim=-2),
+        )
+
+    def rows(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Returns the new keys and values of the one update that a layer makes."""
+        if len(self.new) != 1:
+            raise StreamTensorError(
+                f"expected a layer to update its cache once but it did {len(self.new)} times"
+            )
+        return self.new[0]
+
+    def get_seq_length(self, layer_idx: int | None = 0) -> int:
+        return 0 if self.past[0] is None else self.past[0].shape[-2]
+
+
+class LayerStep(torch.nn.Module):
+    """One layer on new tokens and a past: (hidden, host tensors, past) -> (hidden, new rows).
+
+    `call` is a recorded call of the layer; its tensors are replaced by the inputs, in
+    the order of `paths`.
+    """
+
+    def __init__(self, split: ModelSplit, index: int, call: LayerCall) -> None:
+        super().__init__()
+        self.layer = split.stack.layers[index]
+        self.stack = (split.stack,)
+        self.call = call
+        self.paths = [split.hidden_path]
+        self.paths += [path for path in call.tensors() if path != split.hidden_path]
+
+    def forward(
+        self, tensors: list[torch.Tensor], past_key: torch.Tensor, past_value: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        chosen = dict(zip(self.paths, tensors, strict=True))
+        leaves = [
+            chosen.get(path, leaf)
+            for path, leaf in zip(self.call.paths, self.call.leaves, strict=True)
+        ]
+        cache = ConcatCache(past_key, past_value)
+        hidden = self.stack[0].call_layer(self.layer, leaves, self.call.spec, cache)
+        return (hidden, *cache.rows())
+
+
+class HeadStep(torch.nn.Module):
+    """What the model does behind its last layer: hidden [1, 1, size] -> logits."""
+
+    def __init__(self, split: ModelSplit) -> None:
+        super().__init__()
+        self.model = split.stack.model
+        self.stack = (split.stack,)
+
+    def forward(self, hidden: torch.Tensor) -> torch.Tensor:
+        stack = self.stack[0]
+
+        def on_call(index: int, args: Any, kwargs: Any) -> Any:
+            if index == len(stack.layers) - 1:
+                return stack.wrap_result(hidden)
+            return stack.wrap_result(stack.bind(index, args, kwargs).get(stack.hidden_path))
+
+        ids = torch.zeros((1, 1), dtype=torch.long)
+        # A mask of four dimensions is taken as it is: building one cannot be exported.
+        mask = torch.zeros((1, 1, 1, 1))
+        with stack.stubbed(on_call):
+            output = stack.run_model(
+                input_ids=ids, position_ids=torch.zeros_like(ids), attention_mask=mask
+            )
+        return output.logits
+
+
+@dataclass
+class LayerProgram:
+    """A captured layer for `tokens` new tokens and `past` rows of cache.
+
+    `hosts[argument name]` is the leaf path of a host tensor; `hidden`, `past_key` and
+    `past_value` name arguments; the results are hidden, new keys, new values.
+    """
+
+    program: Program
+    tokens: int
+    past: int
+    hidden: str
+    past_key: str
+    past_value: str
+    hosts: dict[str, str]
+
+
+class LayerExamples:
+    """Random inputs of each layer, at the last position that a cache of `past` rows allows."""
+
+    def __init__(self, split: ModelSplit, tokens: int, past: int) -> None:
+        self.split = split
+        self.generator = torch.Generator().manual_seed(0)
+        self.past = past
+        ids = [0] * tokens
+        self.host = split.host_step(ids, past, past)
+        positions = torch.arange(past, past + tokens)[None]
+        self.calls = split.stack.record(torch.tensor([ids]), positions)
+        self.key_shape, self.value_shape = self._cache_shapes()
+
+    def _cache_shapes(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Returns (heads, head size) of the keys and of the values of a layer."""
+        cache = ConcatCache(None, None)
+        stack = self.split.stack
+        ids = torch.zeros((1, 2), dtype=torch.long)
+        call = stack.record(ids, torch.arange(2)[None])[0]
+        with torch.no_grad():
+            stack.call_layer(stack.layers[0], call.leaves, call.spec, cache)
+        key, value = cache.rows()
+        return (key.shape[1], key.shape[3]), (value.shape[1], value.shape[3])
+
+    def step(self, index: int) -> LayerStep:
+        return LayerStep(self.split, index, self.calls[index])
+
+    def inputs(self, step: LayerStep, index: int) -> tuple[list[torch.Tensor], ...]:
+        """Returns the arguments of `step.forward` for layer `index`."""
+        hidden = torch.randn(self.host["hidden"].shape, generator=self.generator)
+        names = self.split.layer_hosts[index]
+        pasts = [
+            torch.randn((1, heads, self.past, width), generator=self.generator)
+            for heads, width in (self.key_shape, self.value_shape)
+        ]
+        return [hidden, *(self.host[names[path]] for path in step.paths[1:])], *pasts
+
+
+def capture_layer(split: ModelSplit, tokens: int, max_length: int) -> LayerProgram:
+    """Captures the layer for `tokens` new tokens with the past that fits `max_length`.
+
+    The one program is checked against every layer of the model with that layer's own
+    weights and host tensors; a layer that computes something else is an error.
+    """
+    examples = LayerExamples(split, tokens, max_length - tokens)
+    step = examples.step(0)
+    roles = ["input"]
+    roles += ["mask" if path == split.mask_path else "position" for path in step.paths[1:]]
+    roles += ["cache", "cache"]
+    program = capture(
+        step,
+        examples.inputs(step, 0),
+        function="layer",
+        prefix="layer",
+        drop_dead_inputs=True,
+        role_of=lambda index: roles[index],
+        tolerance=LAYER_TOLERANCE,
+    )
+    layer = name_arguments(split, program, step, tokens, examples)
+    for index in range(len(split.stack.layers)):
+        check_layer(layer, examples, index)
+    return layer
+
+
+def name_arguments(
+    split: ModelSplit, program: Program, step: LayerStep, tokens: int, examples: LayerExamples
+) -> LayerProgram:
+    """Finds the hidden state, the caches and the host tensors among the arguments."""
+    names = [HIDDEN, *step.paths[1:], PAST_KEY, PAST_VALUE]
+    found = {names[argument.input_index]: argument for argument in program.inputs}
+    for name in (HIDDEN, PAST_KEY, PAST_VALUE):
+        if name not in found:
+            raise StreamTensorError(f"a layer of the model does not depend on its {name}")
+    hosts = {}
+    for name, argument in found.items():
+        argument.source = name
+        if name in step.paths[1:]:
+            hosts[argument.name] = name
+            argument.source = split.layer_hosts[0][name].rpartition(".")[0]
+    rows = examples.past + tokens
+    for name, (heads, width) in (
+        (PAST_KEY, examples.key_shape),
+        (PAST_VALUE, examples.value_shape),
+    ):
+        found[name].buffer_shape = (1, heads, rows, width)
+    for result, source in zip(program.results, (HIDDEN, "new_key", "new_value"), strict=True):
+        result.source = source
+    return LayerProgram(
+        program,
+        tokens,
+        examples.past,
+        found[HIDDEN].name,
+        found[PAST_KEY].name,
+        found[PAST_VALUE].name,
+        hosts,
+    )
+
+
+def layer_weights(split: ModelSplit, program: Program, index: int) -> dict[str, torch.Tensor]:
+    """Returns the weight arguments of layer `index` by argument name."""
+    module = split.stack.layers[index]
+    own = dict(module.named_parameters(remove_duplicate=False))
+    own |= dict(module.named_buffers(remove_duplicate=False))
+    weights = {}
+    for argument in program.weights:
+        # A constant made in forward has no name in the module and is every layer's.
+        value = own.get(argument.source, argument.value).detach()
+        if tuple(value.shape) != argument.shape or value.dtype != argument.dtype:
+            raise StreamTensorError(
+                f"layer {index} has '{argument.source}' of shape {list(value.shape)}, layer 0 of "
+                f"shape {list(argument.shape)}; only models with equal layers can be split"
+            )
+        weights[argument.name] = value
+    return weights
+
+
+def check_layer(layer: LayerProgram, examples: LayerExamples, index: int) -> None:
+    """Compares the captured program, with the weights of layer `index`, to that layer."""
+    step = examples.step(index)
+    tensors, past_key, past_value = examples.inputs(step, index)
+    flat = [*tensors, past_key, past_value]
+    with torch.no_grad():
+        expected = step(tensors, past_key, past_value)
+    weights = list(layer_weights(examples.split, layer.program, index).values())
+    chosen = [flat[argument.input_index] for argument in layer.program.inputs]
+    got = layer.program.run(chosen, weights)
+    for result, want in zip(got, expected, strict=True):
+        difference = relative_difference(result, want)
+        if not difference <= LAYER_TOLERANCE:
+            raise StreamTensorError(
+                f"layer {index} of the model computes something else than layer 0 (a difference "
+                f"of {difference:.2g} of the largest value); only models whose layers are equal "
+                "but for their weights and inputs can be split"
+            )
+
+
+def capture_head(split: ModelSplit) -> Program:
+    """Captures final norm and head for one token: hidden [1, 1, size] -> logits."""
+    generator = torch.Generator().manual_seed(1)
+    size = split.host_step([0], 0, 1)["hidden"].shape[-1]
+    hidden = torch.randn((1, 1, size), generator=generator)
+    program = capture(
+        HeadStep(split), (hidden,), function="head", prefix="model", tolerance=LAYER_TOLERANCE
+    )
+    program.results[0].source = "logits"
+    return program
