@@ -138,10 +138,12 @@ streamtensor::sim::explainLeftOver(const std::vector<Fifo *> &declared) {
     const size_t fill = fillBytes(*fifo);
     if (!fill)
       continue;
-    text += std::string(text.empty() ? "" : "; ") + "fifo '" + fifo->name +
-            "' of '" + fifo->scope + "' has " + tokens(fill, *fifo) +
-            " left-over tokens: expected as many read as written but got " +
-            tokens(writtenBytes(*fifo), *fifo) + " written";
+    text +=
+        std::string(text.empty() ? "" : "; ") + "fifo '" + fifo->name +
+        "' of '" + fifo->scope + "' has " + tokens(fill, *fifo) +
+        (fill == fifo->tokenBytes ? " left-over token" : " left-over tokens") +
+        ": expected as many read as written but got " +
+        tokens(writtenBytes(*fifo), *fifo) + " written";
     if (fifo->writer)
       text += std::string(" by '") + fifo->writer->name + "'";
     text += " and " + tokens(readBytes(*fifo), *fifo) + " read";

@@ -1,0 +1,235 @@
+//===- DesignInterface.cpp - What a host knows of a design ----------------===//
+//
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Reading and checking interface.json.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/DesignInterface.h"
+
+#include "runtime/Error.h"
+#include "runtime/JsonFields.h"
+#include "runtime/System.h"
+
+#include <filesystem>
+#include <set>
+
+using namespace streamtensor;
+using namespace streamtensor::runtime;
+
+namespace {
+
+constexpr int64_t kSchema = 1;
+
+struct RoleSpelling {
+  Role role;
+  const char *name;
+};
+constexpr RoleSpelling kRoles[] = {
+    {Role::Input, "input"},         {Role::Weight, "weight"},
+    {Role::Cache, "cache"},         {Role::Mask, "mask"},
+    {Role::Position, "position"},   {Role::Output, "output"},
+    {Role::Workspace, "workspace"},
+};
+
+Role readRole(const JsonFields &fields) {
+  const std::string name = fields.string("role");
+  std::string known;
+  for (const RoleSpelling &spelling : kRoles) {
+    if (name == spelling.name)
+      return spelling.role;
+    known += std::string(known.empty() ? "" : ", ") + spelling.name;
+  }
+  fields.fail("role", "expected one of " + known + " but got '" + name + "'");
+}
+
+std::vector<int64_t> readShape(const JsonFields &fields,
+                               const std::string &key) {
+  std::vector<int64_t> shape = fields.integers(key);
+  for (int64_t size : shape)
+    if (size < 0)
+      fields.fail(key,
+                  "expected sizes of at least 0 but got " + shapeString(shape));
+  return shape;
+}
+
+void readPacking(const JsonFields &fields, ArgumentInfo &argument) {
+  argument.packedShape = fields.has("packed_shape")
+                             ? readShape(fields, "packed_shape")
+                             : argument.shape;
+  if (elementCount(argument.packedShape) != elementCount(argument.shape))
+    fields.fail("packed_shape", "expected as many elements as shape " +
+                                    shapeString(argument.shape) + " but got " +
+                                    shapeString(argument.packedShape));
+  if (!fields.has("packing"))
+    return;
+  const JsonFields packing = fields.object("packing");
+  TokenOrder order;
+  order.element = packing.integers("element");
+  order.trips = packing.integers("trips");
+  order.steps = packing.integers("steps");
+  order.map = packing.indexLists("map");
+  std::string error;
+  if (!order.verify(error))
+    fields.fail("packing", error);
+  argument.packing = std::move(order);
+}
+
+ArgumentInfo readArgument(const JsonFields &fields,
+                          const std::string &directory) {
+  ArgumentInfo argument;
+  argument.name = fields.string("name");
+  argument.role = readRole(fields);
+  argument.dtype = fields.string("dtype");
+  const std::optional<uint64_t> elementBytes = dtypeBytes(argument.dtype);
+  if (!elementBytes)
+    fields.fail("dtype",
+                "expected a type of safetensors such as F32 but got '" +
+                    argument.dtype + "'");
+  argument.shape = readShape(fields, "shape");
+  argument.bufferShape = fields.has("buffer_shape")
+                             ? readShape(fields, "buffer_shape")
+                             : argument.shape;
+  bool fits = argument.bufferShape.size() == argument.shape.size();
+  for (size_t i = 0; fits && i < argument.shape.size(); ++i)
+    fits = argument.bufferShape[i] >= argument.shape[i];
+  if (!fits)
+    fields.fail("buffer_shape", "expected at least " +
+                                    shapeString(argument.shape) + " but got " +
+                                    shapeString(argument.bufferShape));
+  argument.bytes = fields.integerAtLeast("bytes", 0);
+  const uint64_t needed = elementCount(argument.bufferShape) * *elementBytes;
+  if (argument.bytes < needed)
+    fields.fail("bytes", "expected at least " + std::to_string(needed) +
+                             " for " + shapeString(argument.bufferShape) + " " +
+                             argument.dtype + " but got " +
+                             std::to_string(argument.bytes));
+  readPacking(fields, argument);
+  const std::string file = fields.stringOr("file", "");
+  if (!file.empty())
+    argument.file = resolvePath(directory, file);
+  return argument;
+}
+
+/// Reads fields that say what is counted, and checks that they name FIFOs.
+void readCounts(const JsonFields &fields, DesignInterface &design) {
+  std::set<std::string> names;
+  for (const JsonFields &item : fields.objects("fifos")) {
+    FifoInfo fifo;
+    fifo.name = item.string("name");
+    fifo.group = item.stringOr("group", "");
+    fifo.producer = item.stringOr("producer", "");
+    fifo.consumer = item.stringOr("consumer", "");
+    fifo.depth = item.integerAtLeast("depth", 1);
+    names.insert(fifo.name);
+    design.fifos.push_back(std::move(fifo));
+  }
+  auto readFifo = [&](const JsonFields &item, const std::string &key) {
+    std::string name = item.stringOr(key, "");
+    if (!name.empty() && !names.count(name))
+      item.fail(key, "expected the name of a fifo of this design but got '" +
+                         name + "'");
+    return name;
+  };
+  for (const JsonFields &item : fields.objects("tasks")) {
+    TaskInfo task;
+    task.name = item.string("name");
+    task.group = item.stringOr("group", "");
+    task.macsFifo = readFifo(item, "macs_fifo");
+    if (!task.macsFifo.empty())
+      task.macsPerToken = item.integerAtLeast("macs_per_token", 0);
+    design.tasks.push_back(std::move(task));
+  }
+  for (const JsonFields &item : fields.objects("dma")) {
+    DmaInfo dma;
+    dma.name = item.string("name");
+    dma.direction = item.string("direction");
+    if (dma.direction != "in" && dma.direction != "out")
+      item.fail("direction",
+                "expected 'in' or 'out' but got '" + dma.direction + "'");
+    dma.argument = item.stringOr("argument", "");
+    dma.fifo = readFifo(item, "fifo");
+    dma.bytesPerToken = item.integerAtLeast("bytes_per_token", 0);
+    for (const TaskInfo &task : design.tasks)
+      if (task.name == dma.name)
+        dma.group = task.group;
+    dma.group = item.stringOr("group", dma.group);
+    design.dma.push_back(std::move(dma));
+  }
+}
+
+} // namespace
+
+const char *runtime::roleName(Role role) {
+  for (const RoleSpelling &spelling : kRoles)
+    if (spelling.role == role)
+      return spelling.name;
+  return "unknown";
+}
+
+bool ArgumentInfo::isRunTimeInput() const {
+  if (role == Role::Weight)
+    return file.empty();
+  return role != Role::Output && role != Role::Workspace;
+}
+
+DesignInterface DesignInterface::read(const std::string &directory) {
+  const std::string path = resolvePath(directory, "interface.json");
+  if (!std::filesystem::exists(path))
+    throw Error("expected a compiled design in '" + directory +
+                "' but there is no interface.json; make one with "
+                "streamtensor-compile --output-dir");
+  const JsonFields fields = JsonFields::readFile(path);
+  const int64_t schema = fields.integer("schema");
+  if (schema != kSchema)
+    fields.fail("schema", "expected 1 but got " + std::to_string(schema) +
+                              "; compile the design again");
+  DesignInterface design;
+  design.directory = directory;
+  design.function = fields.string("function");
+  design.kernel = resolvePath(directory, fields.string("kernel"));
+  design.kernelSha256 = fields.string("kernel_sha256");
+  std::set<std::string> names;
+  for (const JsonFields &item : fields.objects("arguments")) {
+    design.arguments.push_back(readArgument(item, directory));
+    if (!names.insert(design.arguments.back().name).second)
+      item.fail("name", "expected each argument once but got '" +
+                            design.arguments.back().name + "' twice");
+  }
+  readCounts(fields, design);
+  return design;
+}
+
+size_t DesignInterface::indexOf(const std::string &argument) const {
+  std::string known;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i].name == argument)
+      return i;
+    known += (i ? ", " : "") + arguments[i].name;
+  }
+  throw Error("expected an argument of design '" + directory + "' (" + known +
+              ") but got '" + argument + "'");
+}
+
+std::optional<uint64_t> runtime::dtypeBytes(const std::string &dtype) {
+  static const std::pair<const char *, uint64_t> sizes[] = {
+      {"F32", 4}, {"F16", 2}, {"BF16", 2}, {"BOOL", 1}, {"I8", 1},
+      {"U8", 1},  {"I16", 2}, {"U16", 2},  {"I32", 4},  {"U32", 4},
+      {"I64", 8}, {"U64", 8}, {"F64", 8}};
+  for (const auto &[name, bytes] : sizes)
+    if (dtype == name)
+      return bytes;
+  return std::nullopt;
+}
+
+uint64_t runtime::elementCount(const std::vector<int64_t> &shape) {
+  uint64_t count = 1;
+  for (int64_t size : shape)
+    count *= static_cast<uint64_t>(size);
+  return count;
+}

@@ -1,0 +1,235 @@
+//===- SimulatedDevice.cpp - A device on the CPU --------------------------===//
+//
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Buffers are mapped memory; a design is a shared library that the scheduler
+// runs.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/SimulatedDevice.h"
+
+#include "runtime/Error.h"
+#include "runtime/KernelBuild.h"
+#include "runtime/WorkCount.h"
+#include "runtime/sim/Scheduler.h"
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <mutex>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace streamtensor;
+using namespace streamtensor::runtime;
+
+namespace {
+
+/// Host memory, page-aligned.
+class HostBuffer final : public Buffer {
+public:
+  HostBuffer(void *memory, uint64_t bytes, bool isFile)
+      : Buffer(bytes), isFile(isFile), memory(static_cast<char *>(memory)) {}
+  ~HostBuffer() override {
+    if (bytes())
+      munmap(memory, bytes());
+  }
+
+  char *data() const { return memory; }
+  const bool isFile;
+
+private:
+  char *memory;
+};
+
+char *dataOf(const Buffer &buffer) {
+  return static_cast<const HostBuffer &>(buffer).data();
+}
+
+/// The shared library of a kernel.
+class Library {
+public:
+  explicit Library(const std::string &path)
+      : handle(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+    if (!handle)
+      throw Error(std::string("cannot load the simulation: ") + dlerror());
+    auto open = reinterpret_cast<unsigned (*)(const st::sim::Api *)>(
+        dlsym(handle, "st_simulation_open"));
+    run = reinterpret_cast<void (*)(void *const *)>(
+        dlsym(handle, "st_simulation_run"));
+    if (!open || !run || open(sim::Scheduler::api()) != st::sim::kApiVersion) {
+      dlclose(handle);
+      throw Error("'" + path +
+                  "' is not a simulation of this version; remove " +
+                  "it to have it built again");
+    }
+  }
+  ~Library() { dlclose(handle); }
+  Library(const Library &) = delete;
+  Library &operator=(const Library &) = delete;
+
+  void (*run)(void *const *buffers) = nullptr;
+
+private:
+  void *handle;
+};
+
+class SimulatedDesign final : public Design {
+public:
+  SimulatedDesign(DesignInterface info, const std::string &libraryPath)
+      : Design(std::move(info)), library(libraryPath), work(interface()) {}
+
+  Library library;
+  WorkCount work;
+};
+
+class SimulatedDevice final : public Device {
+public:
+  explicit SimulatedDevice(std::function<void(const std::string &)> progress)
+      : progress(std::move(progress)) {}
+
+  BufferRef allocate(uint64_t bytes) override;
+  BufferRef loadFile(const std::string &path) override;
+  void write(Buffer &buffer, uint64_t offset, const void *data,
+             uint64_t bytes) override;
+  void read(const Buffer &buffer, uint64_t offset, void *data,
+            uint64_t bytes) override;
+  void copy(Buffer &to, uint64_t toOffset, const Buffer &from,
+            uint64_t fromOffset, uint64_t bytes) override;
+  void fillZero(Buffer &buffer) override;
+  void setIdle(Buffer &buffer) override;
+  DesignRef open(const std::string &directory) override;
+  RunStatistics run(Design &design,
+                    const std::vector<BufferView> &arguments) override;
+
+private:
+  std::function<void(const std::string &)> progress;
+  std::mutex runMutex; // the scheduler runs one design at a time
+  sim::Scheduler scheduler;
+};
+
+} // namespace
+
+BufferRef SimulatedDevice::allocate(uint64_t bytes) {
+  if (bytes == 0)
+    return std::make_shared<HostBuffer>(nullptr, 0, false);
+  void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED)
+    throw Error("cannot allocate a buffer of " + std::to_string(bytes) +
+                " bytes: " + std::strerror(errno));
+  return std::make_shared<HostBuffer>(memory, bytes, false);
+}
+
+BufferRef SimulatedDevice::loadFile(const std::string &path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0)
+    throw Error("cannot open '" + path + "': " + std::strerror(errno));
+  struct stat status;
+  void *memory = nullptr;
+  bool ok = fstat(file, &status) == 0;
+  if (ok && !S_ISREG(status.st_mode)) {
+    close(file);
+    throw Error("expected a file of weights but '" + path + "' is none");
+  }
+  if (ok && status.st_size > 0) {
+    memory = mmap(nullptr, status.st_size, PROT_READ, MAP_SHARED, file, 0);
+    ok = memory != MAP_FAILED;
+  }
+  const int error = errno;
+  close(file);
+  if (!ok)
+    throw Error("cannot read '" + path + "': " + std::strerror(error));
+  return std::make_shared<HostBuffer>(memory, status.st_size, true);
+}
+
+void SimulatedDevice::write(Buffer &buffer, uint64_t offset, const void *data,
+                            uint64_t bytes) {
+  checkRange(buffer, offset, bytes, "write");
+  if (static_cast<HostBuffer &>(buffer).isFile)
+    throw Error("cannot write to a buffer that was loaded from a file");
+  std::memcpy(dataOf(buffer) + offset, data, bytes);
+}
+
+void SimulatedDevice::read(const Buffer &buffer, uint64_t offset, void *data,
+                           uint64_t bytes) {
+  checkRange(buffer, offset, bytes, "read");
+  std::memcpy(data, dataOf(buffer) + offset, bytes);
+}
+
+void SimulatedDevice::copy(Buffer &to, uint64_t toOffset, const Buffer &from,
+                           uint64_t fromOffset, uint64_t bytes) {
+  checkRange(from, fromOffset, bytes, "copy");
+  write(to, toOffset, dataOf(from) + fromOffset, bytes);
+}
+
+void SimulatedDevice::fillZero(Buffer &buffer) {
+  if (static_cast<HostBuffer &>(buffer).isFile)
+    throw Error("cannot write to a buffer that was loaded from a file");
+  std::memset(dataOf(buffer), 0, buffer.bytes());
+}
+
+void SimulatedDevice::setIdle(Buffer &buffer) {
+  // Pages of a file come back from the file itself; other pages would be lost.
+  if (static_cast<HostBuffer &>(buffer).isFile && buffer.bytes())
+    madvise(dataOf(buffer), buffer.bytes(), MADV_DONTNEED);
+}
+
+DesignRef SimulatedDevice::open(const std::string &directory) {
+  DesignInterface info = DesignInterface::read(directory);
+  const std::string library = buildKernel(info, HostCompiler::find(), progress);
+  return std::make_shared<SimulatedDesign>(std::move(info), library);
+}
+
+RunStatistics SimulatedDevice::run(Design &design,
+                                   const std::vector<BufferView> &arguments) {
+  SimulatedDesign &simulated = static_cast<SimulatedDesign &>(design);
+  const DesignInterface &info = design.interface();
+  checkArguments(info, arguments);
+  std::vector<void *> pointers;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const HostBuffer &buffer =
+        static_cast<const HostBuffer &>(*arguments[i].buffer);
+    const Role role = info.arguments[i].role;
+    if (buffer.isFile && (role == Role::Output || role == Role::Workspace))
+      throw Error("argument '" + info.arguments[i].name + "' of design '" +
+                  info.directory + "' is written but its buffer is a file");
+    pointers.push_back(buffer.data() + arguments[i].offset);
+  }
+
+  struct Call {
+    void (*run)(void *const *);
+    void *const *buffers;
+  } call = {simulated.library.run, pointers.data()};
+  const std::lock_guard<std::mutex> lock(runMutex);
+  const auto start = std::chrono::steady_clock::now();
+  try {
+    scheduler.run(
+        info.function.c_str(),
+        [](void *argument) {
+          const Call &call = *static_cast<Call *>(argument);
+          call.run(call.buffers);
+        },
+        &call);
+  } catch (const Error &error) {
+    throw Error("design '" + info.directory + "': " + error.what());
+  }
+  const std::chrono::duration<double> seconds =
+      std::chrono::steady_clock::now() - start;
+  RunStatistics statistics = simulated.work.count(scheduler.fifoStatistics());
+  statistics.seconds = seconds.count();
+  return statistics;
+}
+
+std::unique_ptr<Device> runtime::makeSimulatedDevice(
+    std::function<void(const std::string &)> progress) {
+  return std::make_unique<SimulatedDevice>(std::move(progress));
+}

@@ -1,0 +1,91 @@
+//===- WorkCount.cpp - Work of a run from counted tokens ------------------===//
+//
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A FIFO is known by its name and the group that declares it; where only the
+// name is known it must be unique in the design.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/WorkCount.h"
+
+#include "runtime/Error.h"
+
+#include <algorithm>
+
+using namespace streamtensor;
+using namespace streamtensor::runtime;
+
+WorkCount::WorkCount(const DesignInterface &design) {
+  for (const FifoInfo &fifo : design.fifos)
+    fifos.push_back({fifo.name, fifo.group, fifo.depth});
+  for (const TaskInfo &task : design.tasks)
+    if (!task.macsFifo.empty())
+      macs.push_back(rate(design, task.name, task.macsFifo, task.group,
+                          task.macsPerToken));
+  for (const DmaInfo &item : design.dma)
+    dma.push_back(
+        rate(design, item.name, item.fifo, item.group, item.bytesPerToken));
+}
+
+/// The FIFO of that name in that group, else the only one of that name.
+size_t WorkCount::find(const std::string &name,
+                       const std::string &group) const {
+  size_t found = kNone, count = 0;
+  for (size_t i = 0; i < fifos.size(); ++i) {
+    if (fifos[i].name != name)
+      continue;
+    if (fifos[i].group == group)
+      return i;
+    found = i;
+    ++count;
+  }
+  return count == 1 ? found : kNone;
+}
+
+WorkCount::Rate WorkCount::rate(const DesignInterface &design,
+                                const std::string &task,
+                                const std::string &fifo,
+                                const std::string &group,
+                                uint64_t perToken) const {
+  if (fifo.empty())
+    return {kNone, 0};
+  const size_t index = find(fifo, group);
+  if (index == kNone)
+    throw Error("design '" + design.directory + "': task '" + task +
+                "' counts by fifo '" + fifo + "', expected one fifo of that " +
+                "name in group '" + group + "' but got none or several");
+  return {index, perToken};
+}
+
+RunStatistics
+WorkCount::count(const std::vector<sim::FifoStatistics> &simulated) const {
+  RunStatistics result;
+  for (const Fifo &fifo : fifos)
+    result.fifos.push_back({fifo.name, fifo.group, 0, 0, fifo.depth});
+  for (const sim::FifoStatistics &counted : simulated) {
+    const size_t index = find(counted.name, counted.scope);
+    if (index == kNone) {
+      result.fifos.push_back({counted.name, counted.scope, counted.tokens,
+                              counted.peak, counted.depth});
+      continue;
+    }
+    FifoCount &fifo = result.fifos[index];
+    fifo.tokens += counted.tokens;
+    fifo.peak = std::max(fifo.peak, counted.peak);
+    fifo.depth = counted.depth; // what was simulated
+  }
+  auto amount = [&](const Rate &rate) {
+    return rate.fifo == kNone ? 0
+                              : result.fifos[rate.fifo].tokens * rate.perToken;
+  };
+  for (const Rate &rate : macs)
+    result.macs += amount(rate);
+  for (const Rate &rate : dma)
+    result.dmaBytes.push_back(amount(rate));
+  return result;
+}
