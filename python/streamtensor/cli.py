@@ -8,7 +8,8 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from streamtensor.errors import StreamTensorError, UsageError
@@ -48,7 +49,7 @@ def build_parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for add in (add_export, add_run):
+    for add in (add_export, add_compile, add_run, add_generate):
         add(commands)
     return parser
 
@@ -74,6 +75,73 @@ def command_export(options: argparse.Namespace) -> int:
         directory = export(module, inputs, options.output_dir, dynamic_shapes=dynamic_shapes)
     print(directory / "module.mlir")
     return 0
+
+
+def add_compile(commands: Any) -> None:
+    parser = commands.add_parser(
+        "compile",
+        help="compile a language model, or a module, into designs",
+        description="Compiles a language model (a known name, a checkpoint directory or a .gguf "
+        "file) into designs for a prompt chunk, one token and the head; or FILE.py:FACTORY as one "
+        "design.",
+    )
+    parser.add_argument("model", metavar="MODEL")
+    parser.add_argument("--output-dir", metavar="DIR", required=True)
+    add_model_options(parser)
+    parser.set_defaults(command=command_compile)
+
+
+def add_model_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--target", default="u55c", help="device to compile for (%(default)s)")
+    parser.add_argument(
+        "--precision",
+        choices=["f32", "f16", "bf16", "w8a8", "w4a8"],
+        default="f32",
+        help="arithmetic of the layers (%(default)s)",
+    )
+    parser.add_argument(
+        "--max-length",
+        type=positive,
+        metavar="N",
+        help="positions that the cache holds, prompt and new tokens together (256)",
+    )
+    parser.add_argument(
+        "--chunk", type=positive, metavar="N", help="prompt tokens per prefill step (16)"
+    )
+    parser.add_argument(
+        "--random-weights",
+        type=natural,
+        metavar="SEED",
+        help="random weights from a seed instead of trained ones",
+    )
+
+
+def command_compile(options: argparse.Namespace) -> int:
+    refuse_precision(options)
+    output = Path(options.output_dir)
+    if is_factory(options.model):
+        from streamtensor.module_compiler import compile_factory
+
+        print(compile_factory(options.model, output, options.target))
+        return 0
+    from streamtensor.models.compiler import compile_model
+    from streamtensor.models.sources import resolve
+    from streamtensor.runtime.command import compile_options
+
+    source = resolve(options.model, options.random_weights)
+    print(compile_model(source, output, compile_options(options)) / "model.json")
+    return 0
+
+
+def is_factory(model: str) -> bool:
+    return ".py:" in model
+
+
+def refuse_precision(options: argparse.Namespace) -> None:
+    if options.precision != "f32":
+        raise StreamTensorError(
+            f"precision '{options.precision}' cannot be compiled yet; use --precision f32"
+        )
 
 
 def add_run(commands: Any) -> None:
@@ -106,3 +174,65 @@ def command_run(options: argparse.Namespace) -> int:
             process.terminate()
             raise
     return 1 if code < 0 else code
+
+
+def add_generate(commands: Any) -> None:
+    parser = commands.add_parser(
+        "generate",
+        help="generate text with a language model",
+        description="Runs a language model on the simulated accelerator. MODEL is compiled into a "
+        "cache on first use; DIR is what `streamtensor compile` wrote.",
+    )
+    parser.add_argument("model", metavar="MODEL|DIR")
+    prompt = parser.add_mutually_exclusive_group(required=True)
+    prompt.add_argument("--prompt", metavar="TEXT")
+    prompt.add_argument("--prompt-ids", metavar="1,2,3", type=id_list)
+    parser.add_argument("--max-new-tokens", type=positive, metavar="N", required=True)
+    parser.add_argument("--chat", action="store_true", help="apply the model's chat template")
+    parser.add_argument("--ignore-eos", action="store_true", help="go on behind the end of text")
+    parser.add_argument("--temperature", type=non_negative, metavar="T", help="0 is greedy (0)")
+    parser.add_argument("--top-k", type=positive, metavar="K")
+    parser.add_argument("--top-p", type=probability, metavar="P")
+    parser.add_argument("--seed", type=natural, metavar="S")
+    parser.add_argument("--json", metavar="FILE", help="write ids, text, speed and counters")
+    parser.add_argument(
+        "--check", action="store_true", help="compare every token with PyTorch (ignores eos)"
+    )
+    parser.add_argument("--device", choices=["csim", "xrt"], default="csim")
+    add_model_options(parser)
+    parser.set_defaults(command=command_generate)
+
+
+def command_generate(options: argparse.Namespace) -> int:
+    if options.chat and options.prompt is None:
+        raise UsageError("--chat needs --prompt")
+    refuse_precision(options)
+    from streamtensor.runtime import command
+
+    return command.command_generate(options)
+
+
+def number(convert: Callable[[str], Any], accept: Callable[[Any], bool], what: str) -> Callable:
+    """Returns an argparse type that says what it expected."""
+
+    def parse(text: str) -> Any:
+        try:
+            value = convert(text)
+        except ValueError:
+            value = None
+        if value is None or not accept(value):
+            raise argparse.ArgumentTypeError(f"expected {what} but got '{text}'")
+        return value
+
+    return parse
+
+
+positive = number(int, lambda value: value > 0, "a whole number above 0")
+natural = number(int, lambda value: value >= 0, "a whole number from 0")
+non_negative = number(float, lambda value: 0 <= value < float("inf"), "a number from 0")
+probability = number(float, lambda value: 0 < value <= 1, "a number above 0 and up to 1")
+id_list = number(
+    lambda text: [int(part) for part in text.split(",")],
+    lambda ids: min(ids) >= 0,
+    "token ids separated by commas",
+)

@@ -190,7 +190,7 @@ def clean(
             continue
         source = strip_prefix(spec.target, prefix)
         if spec.kind == InputKind.CONSTANT_TENSOR:
-            source = f"constant at {model_line(next(iter(node.users)), prefix)}"
+            source = f"constant {spec.target} at {model_line(next(iter(node.users)), prefix)}"
         program.arguments.append(
             Argument("", "weight", tuple(value.shape), value.dtype, source, value.detach())
         )

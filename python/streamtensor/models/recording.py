@@ -74,17 +74,26 @@ def key_text(path: tuple) -> str:
 
 
 class LayerStack:
-    """The repeated layers of a model: the largest ModuleList of equal blocks."""
+    """The repeated layers of a model: the largest ModuleList of equal blocks.
 
-    def __init__(self, model: torch.nn.Module) -> None:
+    `hidden_path` and `returns_tuple` say how a layer takes and returns the hidden
+    state; without them the first layer is run once to find out.
+    """
+
+    def __init__(
+        self,
+        model: torch.nn.Module,
+        hidden_path: str | None = None,
+        returns_tuple: bool = False,
+    ) -> None:
         self.model = model
         self.config = model.config.get_text_config()
         self.name, self.layers = find_layers(model, self.config.num_hidden_layers)
         self.container = model.get_submodule(self.name)
         self.signature = inspect.signature(type(self.layers[0]).forward)
         self.cache_name = self._cache_name()
-        self.returns_tuple = False
-        self.hidden_path = self._find_hidden()
+        self.returns_tuple = returns_tuple
+        self.hidden_path = hidden_path or self._find_hidden()
 
     def _cache_name(self) -> str:
         for name in CACHE_NAMES:

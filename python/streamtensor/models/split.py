@@ -38,8 +38,8 @@ class ModelSplit:
     `max_length` is the number of positions that the masks are built for.
     """
 
-    def __init__(self, model: torch.nn.Module, max_length: int) -> None:
-        self.stack = LayerStack(model)
+    def __init__(self, stack: LayerStack, max_length: int) -> None:
+        self.stack = stack
         self.max_length = max_length
         self.check_length()
         ids = torch.zeros((1, max_length), dtype=torch.long)

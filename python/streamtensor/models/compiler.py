@@ -1,0 +1,222 @@
+"""Compiles a language model: three designs, packed weights, the host's share, model.json."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from streamtensor.errors import StreamTensorError
+from streamtensor.importer.lowering import lower
+from streamtensor.importer.program import Program
+from streamtensor.manifest import MANIFEST, MODULE, write_export, write_json
+from streamtensor.models.host import save_host
+from streamtensor.models.recording import LayerStack
+from streamtensor.models.sources import ModelSource, load_model, load_tokenizer
+from streamtensor.models.split import ModelSplit
+from streamtensor.models.steps import LayerProgram, capture_head, capture_layer, layer_weights
+from streamtensor.output import staged_directory
+from streamtensor.progress import step
+from streamtensor.toolchain import run_tool
+from streamtensor.weights import write_safetensors
+
+MODEL_JSON = "model.json"
+DEFAULT_LENGTH = 256
+DEFAULT_CHUNK = 16
+# Rows of a cache [1, heads, rows, head size] are counted along this dimension.
+CACHE_AXIS = 2
+
+
+@dataclass(frozen=True)
+class CompileOptions:
+    """How to compile a model. `max_length` counts prompt and generated tokens together."""
+
+    target: str = "u55c"
+    max_length: int = DEFAULT_LENGTH
+    chunk: int = DEFAULT_CHUNK
+    arguments: tuple[str, ...] = field(default=())
+
+    def prefill_tokens(self) -> int:
+        """A chunk needs a past of at least one row beside it."""
+        return max(1, min(self.chunk, self.max_length // 2))
+
+
+def compile_model(source: ModelSource, output_dir: Path, options: CompileOptions) -> Path:
+    """Compiles `source` into `output_dir`; model.json is written last.
+
+    Raises `StreamTensorError` with the reason; the directory is then as it was.
+    """
+    with staged_directory(output_dir, [MODEL_JSON]) as directory:
+        with step(f"loading {source.name}"):
+            model = load_model(source)
+        split = ModelSplit(LayerStack(model), options.max_length)
+        phases = {"prefill": options.prefill_tokens(), "decode": 1}
+        layers: dict[str, LayerProgram] = {}
+        for phase, tokens in phases.items():
+            with step(f"importing the layer for {phase} ({tokens} tokens)"):
+                layers[phase] = capture_layer(split, tokens, options.max_length)
+                export_design(directory, phase, layers[phase].program)
+        with step("importing the head"):
+            head = capture_head(split)
+            export_design(directory, "head", head)
+        for design in (*phases, "head"):
+            with step(f"compiling {design} for {options.target}"):
+                compile_design(directory, design, options)
+        with step("packing weights"):
+            entries = [pack_layer(directory, split, layers, i) for i in range(layer_count(split))]
+            head_weights = pack_head(directory, head)
+        save_host(directory / "host", split, source, load_tokenizer(source))
+        write_json(
+            directory / MODEL_JSON,
+            {
+                "schema": 1,
+                "model": source.name,
+                "max_length": options.max_length,
+                "chunk": phases["prefill"],
+                "hidden_size": head.inputs[0].shape[-1],
+                "vocab_size": head.results[0].shape[-1],
+                "phases": {name: describe_phase(name, layers[name]) for name in phases},
+                "layers": entries,
+                "head": {
+                    "design": "head",
+                    "tokens": 1,
+                    "hidden": head.inputs[0].name,
+                    "logits": head.results[0].name,
+                    "weights": head_weights,
+                },
+            },
+        )
+    return output_dir
+
+
+def layer_count(split: ModelSplit) -> int:
+    return len(split.stack.layers)
+
+
+def export_directory(directory: Path, design: str) -> Path:
+    return directory / "export" / design
+
+
+def export_design(directory: Path, design: str, program: Program) -> None:
+    """Writes the Linalg and the manifest of a design, whose weights come later."""
+    target = export_directory(directory, design)
+    target.mkdir(parents=True)
+    write_export(target, program, lower(program), with_weights=False)
+
+
+def compile_design(directory: Path, design: str, options: CompileOptions) -> None:
+    source = export_directory(directory, design)
+    run_tool(
+        "streamtensor-compile",
+        [
+            source / MODULE,
+            f"--manifest={source / MANIFEST}",
+            f"--target={options.target}",
+            f"--output-dir={directory / design}",
+            *options.arguments,
+        ],
+    )
+
+
+def describe_phase(name: str, layer: LayerProgram) -> dict[str, Any]:
+    """The results of a layer are its hidden state, new keys and new values."""
+    hidden, key, value = (result.name for result in layer.program.results)
+    return {
+        "design": name,
+        "tokens": layer.tokens,
+        "hidden": layer.hidden,
+        "hidden_result": hidden,
+        "caches": [
+            {"argument": layer.past_key, "result": key, "axis": CACHE_AXIS},
+            {"argument": layer.past_value, "result": value, "axis": CACHE_AXIS},
+        ],
+    }
+
+
+def pack_layer(
+    directory: Path, split: ModelSplit, layers: dict[str, LayerProgram], index: int
+) -> dict[str, Any]:
+    """Packs the weights of one layer for every phase; returns its entry of model.json."""
+    tensors: dict[str, torch.Tensor] = {}
+    names: dict[str, dict[str, str]] = {}
+    for phase, layer in layers.items():
+        values = layer_weights(split, layer.program, index)
+        names[phase] = {}
+        for argument in layer.program.weights:
+            name = tensor_name(f"l{index:02d}", argument.source)
+            tensors[name] = values[argument.name]
+            names[phase][argument.name] = name
+    files = pack(directory, tensors, names)
+    hosts = {
+        phase: {name: split.layer_hosts[index][path] for name, path in layer.hosts.items()}
+        for phase, layer in layers.items()
+    }
+    return {"weights": files, "host": hosts}
+
+
+def pack_head(directory: Path, head: Program) -> dict[str, str]:
+    names = {a.name: tensor_name("head", a.source) for a in head.weights}
+    tensors = {names[argument.name]: argument.value for argument in head.weights}
+    return pack(directory, tensors, {"head": names})["head"]
+
+
+def tensor_name(prefix: str, source: str) -> str:
+    """Returns a name that can stand in a file name and in a list with commas."""
+    safe = "".join(c if c.isalnum() or c in "._-" else "_" for c in source)
+    return f"{prefix}.{safe}"
+
+
+def pack(
+    directory: Path, tensors: dict[str, torch.Tensor], names: dict[str, dict[str, str]]
+) -> dict[str, dict[str, str]]:
+    """Packs tensors in the order that each design reads them.
+
+    `names[design]` maps arguments to tensors; the result maps them to files relative
+    to `directory`. A tensor that two designs read in the same order is stored once.
+    """
+    with tempfile.TemporaryDirectory(prefix=".pack-", dir=directory) as scratch:
+        file = Path(scratch) / "weights.safetensors"
+        write_safetensors(file, tensors)
+        return {
+            design: pack_for_design(directory, design, file, mapping)
+            for design, mapping in names.items()
+        }
+
+
+def pack_for_design(
+    directory: Path, design: str, file: Path, mapping: dict[str, str]
+) -> dict[str, str]:
+    if not mapping:
+        return {}
+    listed = ",".join(f"{argument}={tensor}" for argument, tensor in mapping.items())
+    output = run_tool(
+        "streamtensor-pack",
+        [
+            directory / design,
+            "--weights",
+            file,
+            "--names",
+            listed,
+            "--output-dir",
+            directory / "weights",
+        ],
+    )
+    packed = parse_packed(output, mapping)
+    return {argument: f"weights/{Path(packed[argument]).name}" for argument in mapping}
+
+
+def parse_packed(output: str, arguments: Sequence[str] | dict[str, str]) -> dict[str, str]:
+    """Reads what streamtensor-pack prints: a JSON object from arguments to files."""
+    try:
+        packed = json.loads(output)
+        return {argument: str(packed[argument]) for argument in arguments}
+    except (ValueError, KeyError, TypeError) as error:
+        raise StreamTensorError(
+            "expected streamtensor-pack to print one file per argument as JSON but got "
+            f"'{output.strip()[:200]}'"
+        ) from error

@@ -1,0 +1,46 @@
+"""Compiles any PyTorch module: export, then the compiler, into one directory."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+
+from streamtensor.errors import StreamTensorError
+from streamtensor.exporter import export, load_factory
+from streamtensor.manifest import MANIFEST, MODULE
+from streamtensor.output import check_replaceable, replace_directory
+from streamtensor.progress import step
+from streamtensor.toolchain import run_tool
+
+# The compiler's own mark of a finished design.
+INTERFACE = "interface.json"
+
+
+def compile_factory(spec: str, output_dir: Path, target: str) -> Path:
+    """Exports FILE.py:FACTORY and compiles it; returns the path of interface.json."""
+    output_dir = output_dir.absolute()
+    check_replaceable(output_dir, [INTERFACE])
+    module, inputs, dynamic_shapes = load_factory(spec)
+    output_dir.parent.mkdir(parents=True, exist_ok=True)
+    prefix = f".{output_dir.name}.partial-"
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=output_dir.parent) as scratch:
+        exported = Path(scratch) / "export"
+        design = Path(scratch) / "design"
+        with step(f"exporting {spec}"):
+            export(module, inputs, exported, dynamic_shapes=dynamic_shapes)
+        with step(f"compiling for {target}"):
+            run_tool(
+                "streamtensor-compile",
+                [
+                    exported / MODULE,
+                    f"--manifest={exported / MANIFEST}",
+                    f"--target={target}",
+                    f"--output-dir={design}",
+                ],
+            )
+        if not (design / INTERFACE).is_file():
+            raise StreamTensorError(f"streamtensor-compile wrote no {INTERFACE}")
+        shutil.move(exported, design / "export")
+        replace_directory(design, output_dir)
+    return output_dir / INTERFACE

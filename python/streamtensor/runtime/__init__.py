@@ -1,0 +1,1 @@
+"""Generating text with a compiled model: the runtime process, sampling, the comparison."""

@@ -1,0 +1,69 @@
+"""Compiled models of known names, kept between runs of `streamtensor generate`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+
+from streamtensor.manifest import write_json
+from streamtensor.models.compiler import MODEL_JSON, CompileOptions, compile_model
+from streamtensor.models.sources import ModelSource
+from streamtensor.progress import say
+from streamtensor.toolchain import file_hash, find_tool
+
+VARIABLE = "STREAMTENSOR_CACHE_DIR"
+STAMP = "cache-key.json"
+PACKAGE = Path(__file__).resolve().parents[1]
+# What decides the content of a compiled model; the rest of the package may change.
+COMPILING = ("importer", "models", "manifest.py", "weights.py", "dtypes.py")
+
+
+def cache_root() -> Path:
+    """Returns the directory of compiled models: the variable's, or ~/.cache/streamtensor."""
+    chosen = os.environ.get(VARIABLE)
+    return Path(chosen) if chosen else Path.home() / ".cache" / "streamtensor"
+
+
+def compiled_model(source: ModelSource, options: CompileOptions) -> Path:
+    """Returns a directory with `source` compiled, which it compiles unless it is there.
+
+    One directory per model and options; it is made again when the compiler, the
+    importer or the checkpoint changed.
+    """
+    request = {"source": source.to_json(), "options": repr(options)}
+    digest = hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()[:12]
+    directory = cache_root() / f"{source.name}-{digest}"
+    key = state_key(source)
+    if (directory / MODEL_JSON).is_file() and read_stamp(directory) == key:
+        say(f"using the compiled model in {directory}")
+        return directory
+    compile_model(source, directory, options)
+    write_json(directory / STAMP, {"key": key})
+    return directory
+
+
+def read_stamp(directory: Path) -> str | None:
+    try:
+        return json.loads((directory / STAMP).read_text())["key"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def state_key(source: ModelSource) -> str:
+    """Returns a hash of what a compiled model depends on besides its name and options."""
+    state = hashlib.sha256()
+    for tool in ("streamtensor-compile", "streamtensor-pack"):
+        state.update(file_hash(find_tool(tool)).encode())
+    for name in COMPILING:
+        part = PACKAGE / name
+        for path in sorted(part.rglob("*.py")) if part.is_dir() else [part]:
+            state.update(path.read_bytes())
+    if source.path is not None:
+        files = [source.path] if source.path.is_file() else sorted(source.path.iterdir())
+        for path in files:
+            # Size and time instead of the content: a checkpoint may have gigabytes.
+            status = path.stat()
+            state.update(f"{path.name} {status.st_size} {status.st_mtime_ns}".encode())
+    return state.hexdigest()

@@ -1,0 +1,185 @@
+"""The command `streamtensor generate`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from streamtensor.errors import StreamTensorError, UsageError
+from streamtensor.manifest import write_json
+from streamtensor.models.compiler import MODEL_JSON, CompileOptions
+from streamtensor.models.host import Host, load_host
+from streamtensor.models.sources import load_model, resolve
+from streamtensor.models.tokenizer import TextStream
+from streamtensor.progress import say, step
+from streamtensor.runtime.cache import compiled_model
+from streamtensor.runtime.check import Check, compare, reference_logits
+from streamtensor.runtime.generation import (
+    Generation,
+    Generator,
+    ModelDescription,
+    check_request,
+)
+from streamtensor.runtime.process import Runtime
+from streamtensor.runtime.sampling import Sampler
+
+
+def command_generate(options: argparse.Namespace) -> int:
+    """Generates text; returns 1 where --check found a difference."""
+    if options.device != "csim":
+        raise StreamTensorError(
+            f"no device '{options.device}' can be used from here yet; use --device csim, the "
+            "C simulation of the design"
+        )
+    sampler = make_sampler(options)
+    directory = find_directory(options)
+    description = ModelDescription.read(directory)
+    host = load_host(directory / "host")
+    prompt = prompt_ids(options, host)
+    check_request(description, prompt, options.max_new_tokens)
+    stop_ids = [] if options.ignore_eos or options.check else host.eos_ids
+    with Runtime(directory) as runtime:
+        generator = Generator(runtime, host.split, description)
+        printer = Printer(host, prompt)
+        generation = generator.generate(
+            prompt,
+            options.max_new_tokens,
+            sampler,
+            stop_ids,
+            on_token=printer.add,
+            keep_logits=options.check,
+        )
+        text = printer.finish()
+        stats = generator.stats()
+    say(
+        f"{len(generation.ids)} tokens; prompt {generation.prefill_seconds:.1f} s, then "
+        f"{generation.tokens_per_second:.2f} tokens per second (C simulation)"
+    )
+    check = run_check(host, prompt, generation, sampler) if options.check else None
+    if options.json:
+        result = describe(description, prompt, generation, text, stats, check)
+        write_json(Path(options.json), result)
+    if check is None:
+        return 0
+    for line in check.excused:
+        print(f"excused: {line}")
+    for line in check.wrong:
+        print(f"different: {line}")
+    print(check.summary(), flush=True)
+    return 0 if check.passed else 1
+
+
+def make_sampler(options: argparse.Namespace) -> Sampler:
+    temperature = options.temperature or 0.0
+    given = [
+        flag
+        for flag, value in (
+            ("--top-k", options.top_k),
+            ("--top-p", options.top_p),
+            ("--seed", options.seed),
+        )
+        if value is not None
+    ]
+    if given and temperature == 0.0:
+        raise UsageError(f"{', '.join(given)} only has a meaning with --temperature above 0")
+    return Sampler(temperature, options.top_k, options.top_p, options.seed or 0)
+
+
+def find_directory(options: argparse.Namespace) -> Path:
+    """Returns the compiled model that MODEL|DIR names, compiling a model first."""
+    path = Path(options.model)
+    if (path / MODEL_JSON).is_file():
+        if options.random_weights is not None or options.max_length is not None:
+            raise UsageError(
+                f"'{path}' is already compiled; --random-weights and --max-length belong to "
+                "`streamtensor compile`"
+            )
+        return path
+    source = resolve(options.model, options.random_weights)
+    return compiled_model(source, compile_options(options))
+
+
+def compile_options(options: argparse.Namespace) -> CompileOptions:
+    defaults = CompileOptions()
+    return CompileOptions(
+        target=options.target,
+        max_length=defaults.max_length if options.max_length is None else options.max_length,
+        chunk=defaults.chunk if options.chunk is None else options.chunk,
+    )
+
+
+def prompt_ids(options: argparse.Namespace, host: Host) -> list[int]:
+    if options.prompt_ids is not None:
+        return options.prompt_ids
+    if host.tokenizer is None:
+        raise StreamTensorError(
+            "the model has no tokenizer, so --prompt cannot be read; pass --prompt-ids 1,2,3"
+        )
+    encode = host.tokenizer.encode_chat if options.chat else host.tokenizer.encode
+    return encode(options.prompt)
+
+
+class Printer:
+    """Prints text token by token; without a tokenizer the ids."""
+
+    def __init__(self, host: Host, prompt: list[int]) -> None:
+        self.stream = TextStream(host.tokenizer, prompt) if host.tokenizer else None
+        self.first = True
+
+    def add(self, token: int) -> None:
+        if self.stream is not None:
+            self._print(self.stream.add(token))
+        else:
+            self._print(str(token) if self.first else f" {token}")
+        self.first = False
+
+    def finish(self) -> str:
+        """Ends the line and returns the whole text ('' without a tokenizer)."""
+        self._print((self.stream.finish() if self.stream else "") + "\n")
+        return self.stream.text() if self.stream else ""
+
+    def _print(self, piece: str) -> None:
+        sys.stdout.write(piece)
+        sys.stdout.flush()
+
+
+def run_check(host: Host, prompt: list[int], generation: Generation, sampler: Sampler) -> Check:
+    with step(f"comparing with PyTorch's {host.source.name} in f32"):
+        model = load_model(host.source)
+        return compare(generation, reference_logits(model, prompt, generation.ids), sampler)
+
+
+def describe(
+    description: ModelDescription,
+    prompt: list[int],
+    generation: Generation,
+    text: str,
+    stats: dict[str, Any],
+    check: Check | None,
+) -> dict[str, Any]:
+    """Returns the content of the --json file."""
+    result = {
+        "model": description.model,
+        "prompt_ids": prompt,
+        "ids": generation.ids,
+        "text": text,
+        "tokens_per_second": generation.tokens_per_second,
+        "prefill_seconds": generation.prefill_seconds,
+        "decode_seconds": generation.decode_seconds,
+        "peak_rss_bytes": stats.get("peak_rss_bytes"),
+        "macs": stats.get("macs"),
+        "dma_bytes": stats.get("dma_bytes"),
+        "steps": stats.get("steps"),
+    }
+    if check is not None:
+        result["check"] = {
+            "equal": check.equal,
+            "total": check.total,
+            "max_abs_logit_error": check.max_error,
+            "max_abs_logit": check.max_logit,
+            "excused": check.excused,
+            "different": check.wrong,
+        }
+    return result

@@ -1,0 +1,188 @@
+"""Generates tokens: chunks of the prompt through prefill, then one token per step.
+
+The runtime computes the layers and the head. Here is the host's share: embedding,
+rotary tables and masks (`ModelSplit.host_step`), and sampling.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from streamtensor.errors import StreamTensorError
+from streamtensor.models.compiler import MODEL_JSON
+from streamtensor.models.split import ModelSplit
+from streamtensor.runtime.process import Runtime
+from streamtensor.runtime.sampling import Sampler
+
+
+@dataclass(frozen=True)
+class ModelDescription:
+    """The parts of model.json that the host needs."""
+
+    model: str
+    max_length: int
+    chunk: int
+    vocab_size: int
+    # Per phase: the host tensors that some layer binds.
+    hosts: dict[str, list[str]]
+
+    @staticmethod
+    def read(directory: Path) -> ModelDescription:
+        path = directory / MODEL_JSON
+        try:
+            values = json.loads(path.read_text())
+            hosts = {
+                phase: sorted(
+                    {name for layer in values["layers"] for name in layer["host"][phase].values()}
+                )
+                for phase in ("prefill", "decode")
+            }
+            return ModelDescription(
+                values["model"],
+                values["max_length"],
+                values["chunk"],
+                values["vocab_size"],
+                hosts,
+            )
+        except FileNotFoundError as error:
+            raise StreamTensorError(
+                f"'{directory}' has no {MODEL_JSON}, so it holds no compiled model; make one with "
+                "`streamtensor compile MODEL --output-dir DIR`"
+            ) from error
+        except (ValueError, KeyError, TypeError) as error:
+            raise StreamTensorError(
+                f"'{path}' cannot be read ({type(error).__name__}: {error}); compile the model again"
+            ) from error
+
+
+@dataclass
+class Generation:
+    """Generated ids, the logits each was chosen from, and the time steps took."""
+
+    ids: list[int] = field(default_factory=list)
+    logits: list[torch.Tensor] = field(default_factory=list)
+    prefill_seconds: float = 0.0
+    decode_seconds: float = 0.0
+    decode_steps: int = 0
+
+    @property
+    def tokens_per_second(self) -> float:
+        """Decode steps per second; with none, the one token over the prefill's time."""
+        if self.decode_steps:
+            return self.decode_steps / self.decode_seconds
+        return len(self.ids) / self.prefill_seconds if self.prefill_seconds else 0.0
+
+
+def check_request(
+    description: ModelDescription, prompt: Sequence[int], max_new_tokens: int
+) -> None:
+    """Fails where a prompt is empty, has unknown ids, or does not fit the model."""
+    if not prompt:
+        raise StreamTensorError("the prompt has no tokens; expected at least one")
+    wrong = [token for token in prompt if not 0 <= token < description.vocab_size]
+    if wrong:
+        raise StreamTensorError(
+            f"expected prompt ids from 0 to {description.vocab_size - 1} but got {wrong[0]}"
+        )
+    # The last token that is generated is never fed back.
+    needed = len(prompt) + max_new_tokens - 1
+    if needed > description.max_length:
+        raise StreamTensorError(
+            f"a prompt of {len(prompt)} tokens and {max_new_tokens} new ones need {needed} "
+            f"positions but the model was compiled for {description.max_length}; shorten them or "
+            f"compile with --max-length {needed}"
+        )
+
+
+class Generator:
+    """Drives a runtime through one generation after another."""
+
+    def __init__(self, runtime: Runtime, split: ModelSplit, description: ModelDescription) -> None:
+        self.runtime = runtime
+        self.split = split
+        self.description = description
+        known = set(split.host_tensors)
+        unknown = sorted({n for names in description.hosts.values() for n in names} - known)
+        if unknown:
+            raise StreamTensorError(
+                f"{MODEL_JSON} binds host tensors that the model does not have: "
+                f"{', '.join(unknown)}; compile the model again"
+            )
+
+    def generate(
+        self,
+        prompt: Sequence[int],
+        max_new_tokens: int,
+        sampler: Sampler,
+        stop_ids: Iterable[int] = (),
+        on_token: Callable[[int], None] = lambda token: None,
+        keep_logits: bool = False,
+    ) -> Generation:
+        """Generates until `max_new_tokens` or a token of `stop_ids` (which is included)."""
+        check_request(self.description, prompt, max_new_tokens)
+        self.runtime.request("reset")
+        stops = set(stop_ids)
+        result = Generation()
+        start = time.monotonic()
+        logits = self.prefill(prompt)
+        result.prefill_seconds = time.monotonic() - start
+        position = len(prompt)
+        while True:
+            token = sampler.choose(logits)
+            result.ids.append(token)
+            if keep_logits:
+                result.logits.append(logits)
+            on_token(token)
+            if len(result.ids) == max_new_tokens or token in stops:
+                return result
+            start = time.monotonic()
+            logits = self.step("decode", [token], position, 1, want_logits=True)
+            result.decode_seconds += time.monotonic() - start
+            result.decode_steps += 1
+            position += 1
+
+    def prefill(self, prompt: Sequence[int]) -> torch.Tensor:
+        """Feeds a prompt and returns the logits behind its last token."""
+        chunk = self.description.chunk
+        position = 0
+        logits = None
+        while position < len(prompt):
+            rest = len(prompt) - position
+            # A chunk reads max_length - chunk rows of cache; what lies behind them, and a
+            # single token, goes through decode.
+            if rest > 1 and position + chunk <= self.description.max_length:
+                phase, count, tokens = "prefill", min(chunk, rest), chunk
+            else:
+                phase, count, tokens = "decode", 1, 1
+            ids = list(prompt[position : position + count])
+            ids += [ids[-1]] * (tokens - count)
+            logits = self.step(phase, ids, position, count, want_logits=count == rest)
+            position += count
+        return logits
+
+    def step(
+        self, phase: str, ids: list[int], position: int, count: int, want_logits: bool
+    ) -> torch.Tensor | None:
+        """Runs one step; `count` of `ids` are valid, the others pad the chunk."""
+        past = self.description.max_length - len(ids)
+        tensors = self.split.host_step(ids, position, past, self.description.hosts[phase])
+        _, results = self.runtime.request(
+            "step", tensors, phase=phase, position=position, count=count, logits=want_logits
+        )
+        if not want_logits:
+            return None
+        if "logits" not in results:
+            raise StreamTensorError("the runtime returned no logits")
+        return results["logits"].reshape(-1)
+
+    def stats(self) -> dict[str, Any]:
+        """Returns the runtime's counters."""
+        response, _ = self.runtime.request("stats")
+        return response
