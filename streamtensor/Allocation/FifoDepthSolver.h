@@ -1,0 +1,39 @@
+//===- FifoDepthSolver.h - Smallest depths by simulation --------*- C++ -*-===//
+//
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The built-in solver of FifoDepthProblem.
+//
+// 1. Grow. Simulate from the least depths. At a deadlock, make the smallest
+//    full FIFO of the cycle (in bits) one token deeper and continue in place
+//    (T. M. Parks, Bounded Scheduling of Process Networks, 1995, section 4.2).
+//    Each step lets a writer go on, so this ends; a cycle without a full FIFO
+//    is a true deadlock that no depth resolves.
+// 2. Shrink. For each FIFO that grew, largest first: the same from its least
+//    depth, with the others fixed. Continuing in place equals a new run with
+//    the new depth, so the depth reached is exactly the smallest. A FIFO shrunk
+//    later only makes the others more needed, so one round is enough.
+// 3. Prove. Simulate each of them one token shallower and keep the deadlock as
+//    the reason.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STREAMTENSOR_ALLOCATION_FIFODEPTHSOLVER_H
+#define STREAMTENSOR_ALLOCATION_FIFODEPTHSOLVER_H
+
+#include "streamtensor/Allocation/FifoDepthProblem.h"
+
+namespace streamtensor {
+
+/// Solves a problem that passed its check. Returns nothing and sets `error`
+/// when no depths let the network end; the error is the cycle.
+std::optional<FifoDepthSolution>
+solveFifoDepths(const FifoDepthProblem &problem, std::string &error);
+
+} // namespace streamtensor
+
+#endif // STREAMTENSOR_ALLOCATION_FIFODEPTHSOLVER_H

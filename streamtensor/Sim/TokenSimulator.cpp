@@ -1,0 +1,308 @@
+//===- TokenSimulator.cpp - Does a network end with these depths? ---------===//
+//
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Each program is compiled to a flat array of instructions. A process is a
+// position in it and its loop counters: no recursion, nothing allocated while
+// running. Blocked processes are woken by the other end of their FIFO, so
+// nothing is polled.
+//
+//===----------------------------------------------------------------------===//
+
+#include "streamtensor/Sim/TokenSimulator.h"
+
+#include <algorithm>
+#include <cassert>
+
+using namespace streamtensor;
+
+//===----------------------------------------------------------------------===//
+// TokenDeadlock
+//===----------------------------------------------------------------------===//
+
+bool TokenDeadlock::isArtificial() const {
+  return !ended &&
+         std::any_of(cycle.begin(), cycle.end(),
+                     [](const BlockedProcess &p) { return p.isWrite; });
+}
+
+std::string TokenDeadlock::describe(const ProcessNetwork &network) const {
+  std::string text;
+  for (const BlockedProcess &blocked : cycle) {
+    if (!text.empty())
+      text += ", ";
+    text += "'" + network.processes[blocked.process].name + "' waits to " +
+            (blocked.isWrite ? "write full" : "read empty") + " fifo '" +
+            network.fifos[blocked.fifo].name + "' (" +
+            std::to_string(blocked.fill) + "/" + std::to_string(blocked.depth) +
+            ")";
+  }
+  if (ended)
+    text += ", but '" + network.processes[*ended].name + "' has ended";
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Compilation
+//===----------------------------------------------------------------------===//
+
+TokenSimulator::TokenSimulator(const ProcessNetwork &network) {
+  for (const AccessProcess &source : network.processes) {
+    Process process;
+    process.start = code.size();
+    process.inductions = inductions.size();
+    unsigned numLevels = 0;
+    compile(simplify(source.program), 0, numLevels);
+    code.push_back({Op::End});
+    inductions.resize(inductions.size() + numLevels);
+    processes.push_back(process);
+  }
+  for (const AccessFifo &source : network.fifos) {
+    Channel channel;
+    channel.writer = source.writer;
+    channel.reader = source.reader;
+    channels.push_back(channel);
+  }
+  ready.resize(processes.size());
+  reset(std::vector<int64_t>(channels.size(), 1));
+}
+
+void TokenSimulator::compile(const AccessSequence &sequence, unsigned level,
+                             unsigned &numLevels) {
+  for (const AccessNode &node : sequence) {
+    switch (node.kind) {
+    case AccessNode::Kind::Read:
+    case AccessNode::Kind::Write:
+      code.push_back(
+          {node.kind == AccessNode::Kind::Read ? Op::Read : Op::Write, 0,
+           node.fifo, node.count});
+      break;
+    case AccessNode::Kind::Loop: {
+      numLevels = std::max(numLevels, level + 1);
+      code.push_back({Op::Loop, static_cast<uint16_t>(level)});
+      const uint32_t body = code.size();
+      compile(node.body, level + 1, numLevels);
+      code.push_back(
+          {Op::Next, static_cast<uint16_t>(level), body, node.count});
+      break;
+    }
+    case AccessNode::Kind::Branch: {
+      const size_t test = code.size();
+      code.push_back(
+          {Op::Branch, 0, 0, static_cast<int64_t>(conditions.size())});
+      conditions.push_back(node.condition);
+      compile(node.body, level, numLevels);
+      if (!node.otherwise.empty()) {
+        const size_t jump = code.size();
+        code.push_back({Op::Jump});
+        code[test].target = code.size();
+        compile(node.otherwise, level, numLevels);
+        code[jump].target = code.size();
+      } else {
+        code[test].target = code.size();
+      }
+      break;
+    }
+    }
+  }
+}
+
+void TokenSimulator::reset(const std::vector<int64_t> &depths) {
+  assert(depths.size() == channels.size() && "expected one depth per fifo");
+  for (size_t i = 0; i < channels.size(); ++i) {
+    Channel &channel = channels[i];
+    channel.written = channel.read = channel.peak = 0;
+    channel.depth = depths[i];
+  }
+  readyHead = readySize = 0;
+  for (uint32_t i = 0; i < processes.size(); ++i) {
+    Process &process = processes[i];
+    process.position = process.start;
+    process.remaining = kFresh;
+    process.fifo = kNoFifo;
+    makeReady(i);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Execution
+//===----------------------------------------------------------------------===//
+
+void TokenSimulator::makeReady(uint32_t index) {
+  processes[index].state = State::Ready;
+  size_t tail = readyHead + readySize++;
+  if (tail >= ready.size())
+    tail -= ready.size();
+  ready[tail] = index;
+}
+
+void TokenSimulator::wake(uint32_t index, uint32_t fifo) {
+  const Process &process = processes[index];
+  if (process.state == State::Blocked && process.fifo == fifo)
+    makeReady(index);
+}
+
+/// Passes up to `wanted` tokens straight to or from process `other` when it has
+/// begun a run at the other end of the FIFO. Returns how many.
+int64_t TokenSimulator::meet(Channel &channel, uint32_t fifo, uint32_t other,
+                             int64_t wanted) {
+  Process &peer = processes[other];
+  if (peer.fifo != fifo)
+    return 0;
+  const int64_t passed = std::min(wanted, peer.remaining);
+  if (passed == 0)
+    return 0;
+  peer.remaining -= passed;
+  channel.written += passed;
+  channel.read += passed;
+  channel.peak = std::max<int64_t>(channel.peak, 1);
+  if (peer.remaining == 0)
+    wake(other, fifo);
+  return passed;
+}
+
+void TokenSimulator::runProcess(uint32_t index) {
+  Process &process = processes[index];
+  uint32_t position = process.position;
+  int64_t remaining = process.remaining;
+  int64_t *const counters = inductions.data() + process.inductions;
+  const Instruction *const program = code.data();
+  process.fifo = kNoFifo;
+  for (;;) {
+    const Instruction &instruction = program[position];
+    switch (instruction.op) {
+    case Op::Read: {
+      Channel &channel = channels[instruction.target];
+      if (remaining == kFresh)
+        remaining = instruction.count;
+      const int64_t moved = std::min(remaining, channel.written - channel.read);
+      channel.read += moved;
+      remaining -= moved;
+      if (moved)
+        wake(channel.writer, instruction.target);
+      if (remaining)
+        remaining -=
+            meet(channel, instruction.target, channel.writer, remaining);
+      break;
+    }
+    case Op::Write: {
+      Channel &channel = channels[instruction.target];
+      if (remaining == kFresh)
+        remaining = instruction.count;
+      const int64_t fill = channel.written - channel.read;
+      const int64_t moved = std::min(remaining, channel.depth - fill);
+      channel.written += moved;
+      channel.peak = std::max(channel.peak, fill + moved);
+      remaining -= moved;
+      if (moved)
+        wake(channel.reader, instruction.target);
+      if (remaining)
+        remaining -=
+            meet(channel, instruction.target, channel.reader, remaining);
+      break;
+    }
+    case Op::Loop:
+      counters[instruction.level] = 0;
+      ++position;
+      continue;
+    case Op::Next:
+      position = ++counters[instruction.level] < instruction.count
+                     ? instruction.target
+                     : position + 1;
+      continue;
+    case Op::Branch:
+      position = conditions[instruction.count].evaluate(counters)
+                     ? position + 1
+                     : instruction.target;
+      continue;
+    case Op::Jump:
+      position = instruction.target;
+      continue;
+    case Op::End:
+      process.position = position;
+      process.state = State::Ended;
+      return;
+    }
+    if (remaining) {
+      process.position = position;
+      process.remaining = remaining;
+      process.fifo = instruction.target;
+      process.state = State::Blocked;
+      return;
+    }
+    remaining = kFresh;
+    ++position;
+  }
+}
+
+bool TokenSimulator::run() {
+  while (readySize) {
+    const uint32_t index = ready[readyHead];
+    if (++readyHead == ready.size())
+      readyHead = 0;
+    --readySize;
+    runProcess(index);
+  }
+  return std::all_of(
+      processes.begin(), processes.end(),
+      [](const Process &process) { return process.state == State::Ended; });
+}
+
+void TokenSimulator::setDepth(unsigned fifo, int64_t depth) {
+  Channel &channel = channels[fifo];
+  assert(depth >= channel.written - channel.read &&
+         "expected a depth that holds the tokens in the fifo");
+  channel.depth = depth;
+  const Process &writer = processes[channel.writer];
+  if (writer.fifo == fifo && code[writer.position].op == Op::Write)
+    wake(channel.writer, fifo);
+}
+
+int64_t TokenSimulator::getNumEvents() const {
+  int64_t events = 0;
+  for (const Channel &channel : channels)
+    events += channel.written + channel.read;
+  return events;
+}
+
+//===----------------------------------------------------------------------===//
+// Deadlocks
+//===----------------------------------------------------------------------===//
+
+TokenDeadlock TokenSimulator::findDeadlock() const {
+  // Every blocked process waits for exactly one other, so a walk along these
+  // edges ends in a cycle or at a process that has ended.
+  TokenDeadlock deadlock;
+  std::vector<uint32_t> walkOf(processes.size(), 0);
+  std::optional<TokenDeadlock> starved;
+  for (uint32_t start = 0; start < processes.size(); ++start) {
+    std::vector<BlockedProcess> walk;
+    uint32_t at = start;
+    while (processes[at].state == State::Blocked && walkOf[at] == 0) {
+      walkOf[at] = start + 1;
+      const Process &process = processes[at];
+      const Channel &channel = channels[process.fifo];
+      const bool isWrite = code[process.position].op == Op::Write;
+      walk.push_back({at, isWrite, process.fifo, channel.written - channel.read,
+                      channel.depth});
+      at = isWrite ? channel.reader : channel.writer;
+    }
+    if (walk.empty())
+      continue;
+    if (processes[at].state == State::Ended) {
+      if (!starved)
+        starved = TokenDeadlock{walk, at};
+    } else if (walkOf[at] == start + 1) {
+      walk.erase(walk.begin(), std::find_if(walk.begin(), walk.end(),
+                                            [&](const BlockedProcess &blocked) {
+                                              return blocked.process == at;
+                                            }));
+      return {walk, {}};
+    }
+  }
+  return starved.value_or(TokenDeadlock{});
+}

@@ -1,0 +1,127 @@
+//===- AllocateFifos.cpp - Depths of FIFOs --------------------------------===//
+//
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Builds the depth problem of each kernel, solves it, and turns the placeholder
+// behind each task result into a FIFO with name, depth and reason.
+//
+//===----------------------------------------------------------------------===//
+
+#include "streamtensor/Transforms/Stream/Passes.h"
+
+#include "streamtensor/Allocation/FifoDepthSolver.h"
+#include "streamtensor/Analysis/KernelAccesses.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace streamtensor {
+#define GEN_PASS_DEF_ALLOCATEFIFOS
+#include "streamtensor/Transforms/Stream/Passes.h.inc"
+} // namespace streamtensor
+
+using namespace mlir;
+using namespace streamtensor;
+using streamtensor::itensor::ITensorType;
+
+/// From how many tokens on a load runs ahead.
+static constexpr int64_t kMinTokensToRunAhead = 64;
+
+namespace {
+
+struct AllocateFifos : streamtensor::impl::AllocateFifosBase<AllocateFifos> {
+  using AllocateFifosBase::AllocateFifosBase;
+
+  void runOnOperation() override {
+    if (baseDepth < 1 || loadDepth < 1) {
+      getOperation()->emitError()
+          << "expected base-depth and load-depth of at least 1 but got "
+          << baseDepth << " and " << loadDepth;
+      return signalPassFailure();
+    }
+    llvm::StringSet<> names;
+    WalkResult walk = getOperation()->walk([&](dataflow::KernelOp kernel) {
+      return failed(allocate(kernel, names)) ? WalkResult::interrupt()
+                                             : WalkResult::skip();
+    });
+    if (walk.wasInterrupted())
+      signalPassFailure();
+  }
+
+private:
+  LogicalResult allocate(dataflow::KernelOp kernel, llvm::StringSet<> &names);
+  FifoDepthProblem buildProblem(const KernelAccesses &accesses);
+};
+
+} // namespace
+
+static std::string makeUnique(std::string name, llvm::StringSet<> &names) {
+  std::string candidate = name;
+  for (unsigned suffix = 1; !names.insert(candidate).second; ++suffix)
+    candidate = name + "_" + std::to_string(suffix);
+  return candidate;
+}
+
+FifoDepthProblem AllocateFifos::buildProblem(const KernelAccesses &accesses) {
+  FifoDepthProblem problem;
+  problem.network = accesses.network;
+  for (auto [value, fifo] :
+       llvm::zip_equal(accesses.fifos, accesses.network.fifos)) {
+    dataflow::TaskOp writer = accesses.tasks[fifo.writer];
+    dataflow::TaskOp reader = accesses.tasks[fifo.reader];
+    const bool runsAhead = writer.getKind() == "dma_in" &&
+                           reader.getKind() == "compute" &&
+                           fifo.tokens >= kMinTokensToRunAhead;
+    problem.baseDepths.push_back(runsAhead ? loadDepth : baseDepth);
+    problem.tokenBits.push_back(
+        cast<ITensorType>(value.getType()).getTokenBits());
+  }
+  return problem;
+}
+
+LogicalResult AllocateFifos::allocate(dataflow::KernelOp kernel,
+                                      llvm::StringSet<> &names) {
+  FailureOr<KernelAccesses> accesses = analyzeAccesses(kernel);
+  if (failed(accesses))
+    return failure();
+  FifoDepthProblem problem = buildProblem(*accesses);
+  if (std::optional<NetworkIssue> issue = problem.check())
+    return kernel.emitOpError() << issue->message;
+  std::string error;
+  std::optional<FifoDepthSolution> solution = solveFifoDepths(problem, error);
+  if (!solution)
+    return kernel.emitOpError()
+           << "expected tasks that end with deep enough fifos but got a "
+              "deadlock that no depth resolves: "
+           << error;
+
+  for (auto [index, value] : llvm::enumerate(accesses->fifos)) {
+    auto task = cast<dataflow::TaskOp>(value.getOwner());
+    OpOperand &init = task->getOpOperand(value.getResultNumber());
+    auto empty = init.get().getDefiningOp<itensor::EmptyOp>();
+    if (!empty)
+      return task.emitOpError()
+             << "expected init " << value.getResultNumber()
+             << " to be itensor.empty but got "
+             << (init.get().getDefiningOp()
+                     ? init.get().getDefiningOp()->getName().getStringRef()
+                     : StringRef("a block argument"))
+             << "; fifos are allocated once, after --st-insert-forks";
+    OpBuilder builder(task);
+    const AccessFifo &fifo = problem.network.fifos[index];
+    auto instance = itensor::InstanceOp::create(
+        builder, task.getLoc(), value.getType(),
+        builder.getStringAttr(makeUnique(fifo.name, names)),
+        builder.getI64IntegerAttr(solution->depths[index]),
+        builder.getStringAttr(solution->reasons[index]));
+    instance->setAttr("tokens", builder.getI64IntegerAttr(fifo.tokens));
+    init.set(instance);
+    if (empty->use_empty())
+      empty->erase();
+  }
+  return success();
+}
