@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // SHA-256 (FIPS 180-4) of bytes, text and files: names build caches, stored
-// weights and the emitted kernel. Portable code; about 300 MB/s.
+// weights and the emitted kernel. Portable code, about 200 MB/s.
 //
 //===----------------------------------------------------------------------===//
 

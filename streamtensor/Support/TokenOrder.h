@@ -98,7 +98,8 @@ struct TokenOrder {
 
   /// Calls `fn(offsets)` for each token in order, with the offset per data
   /// dimension as `const std::vector<int64_t> &`.
-  template <typename Fn> void forEachToken(Fn &&fn) const;
+  template <typename Fn>
+  void forEachToken(Fn &&fn) const;
 
   /// The shortest loop nest with this token sequence: loops of one trip are
   /// dropped, neighbours that form one contiguous loop (outer step = inner step
@@ -181,7 +182,8 @@ std::string shapeString(const std::vector<int64_t> &shape);
 // Implementation of templates
 //===----------------------------------------------------------------------===//
 
-template <typename Fn> void TokenOrder::forEachToken(Fn &&fn) const {
+template <typename Fn>
+void TokenOrder::forEachToken(Fn &&fn) const {
   const int64_t count = numTokens();
   const std::vector<int> dims = loopDims();
   std::vector<int64_t> index(trips.size(), 0), offsets(map.size(), 0);

@@ -36,10 +36,12 @@ public:
   int64_t below(int64_t n) { return static_cast<int64_t>(engine() % n); }
   int64_t in(int64_t low, int64_t high) { return low + below(high - low + 1); }
   bool chance(int percent) { return below(100) < percent; }
-  template <typename T> const T &pick(const std::vector<T> &values) {
+  template <typename T>
+  const T &pick(const std::vector<T> &values) {
     return values[below(static_cast<int64_t>(values.size()))];
   }
-  template <typename T> void shuffle(std::vector<T> &values) {
+  template <typename T>
+  void shuffle(std::vector<T> &values) {
     for (size_t i = values.size(); i > 1; --i)
       std::swap(values[i - 1], values[below(static_cast<int64_t>(i))]);
   }
