@@ -1,0 +1,32 @@
+//===- EraseDeadResults.cpp - Unused operands and results of generics -----===//
+//
+// Removes the results of generics that nobody reads and what only they needed.
+//
+//===----------------------------------------------------------------------===//
+
+#include "streamtensor/Transforms/Linalg/Passes.h"
+#include "streamtensor/Transforms/Linalg/Utils.h"
+
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+
+namespace streamtensor {
+#define GEN_PASS_DEF_ERASEDEADRESULTS
+#include "streamtensor/Transforms/Linalg/Passes.h.inc"
+} // namespace streamtensor
+
+using namespace mlir;
+
+namespace {
+
+struct EraseDeadResults
+    : streamtensor::impl::EraseDeadResultsBase<EraseDeadResults> {
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
+    if (failed(streamtensor::applyBounded(getOperation(), std::move(patterns),
+                                          getArgument())))
+      signalPassFailure();
+  }
+};
+
+} // namespace

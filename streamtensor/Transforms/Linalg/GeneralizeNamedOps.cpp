@@ -1,0 +1,41 @@
+//===- GeneralizeNamedOps.cpp - Named Linalg operations to generics -------===//
+//
+// Turns every Linalg operation except linalg.fill into linalg.generic.
+//
+//===----------------------------------------------------------------------===//
+
+#include "streamtensor/Transforms/Linalg/Passes.h"
+
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+
+namespace streamtensor {
+#define GEN_PASS_DEF_GENERALIZENAMEDOPS
+#include "streamtensor/Transforms/Linalg/Passes.h.inc"
+} // namespace streamtensor
+
+using namespace mlir;
+
+namespace {
+
+struct GeneralizeNamedOps
+    : streamtensor::impl::GeneralizeNamedOpsBase<GeneralizeNamedOps> {
+  void runOnOperation() override {
+    SmallVector<linalg::LinalgOp> named;
+    getOperation()->walk([&](linalg::LinalgOp op) {
+      if (!isa<linalg::GenericOp, linalg::FillOp>(op))
+        named.push_back(op);
+    });
+    IRRewriter rewriter(&getContext());
+    for (linalg::LinalgOp op : named) {
+      rewriter.setInsertionPoint(op);
+      if (failed(linalg::generalizeNamedOp(rewriter, op))) {
+        op->emitError() << "expected an operation that can be written as "
+                           "linalg.generic but got '"
+                        << op->getName() << "'";
+        return signalPassFailure();
+      }
+    }
+  }
+};
+
+} // namespace

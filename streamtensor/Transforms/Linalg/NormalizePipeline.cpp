@@ -1,0 +1,99 @@
+//===- NormalizePipeline.cpp - From imported to normalized Linalg ---------===//
+//
+// The order of the normalization passes, with the reason for each place.
+//
+//===----------------------------------------------------------------------===//
+
+#include "streamtensor/Transforms/Linalg/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MLProgram/IR/MLProgram.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace streamtensor {
+
+/// The canonicalizer, bounded like the greedy rewrites of the passes.
+static std::unique_ptr<Pass> createBoundedCanonicalizer() {
+  GreedyRewriteConfig config;
+  config.setMaxNumRewrites(200000);
+  return createCanonicalizerPass(config);
+}
+
+void buildNormalizePipeline(OpPassManager &pm, const NormalizeOptions &options) {
+  // torch-mlir leaves an unused global (the random seed) in some modules.
+  pm.addPass(createSymbolDCEPass());
+  OpPassManager &func = pm.nest<func::FuncOp>();
+
+  // First of all, on the text as it was imported: names and locations are still
+  // those that the user knows.
+  func.addPass(createRefuseUnsupported({options.demoteF64}));
+
+  // Before any fusion: with one float type, the f64 and the f32 computation of
+  // a layer norm's mean become equal and the next CSE merges them.
+  if (options.demoteF64)
+    func.addPass(createDemoteF64());
+  // Before generalization, so that powers of two are seen as squares by name
+  // and by fusion's cost rule.
+  func.addPass(createExpandPowers());
+  // Everything below counts on one result per generic.
+  func.addPass(createEraseDeadResults());
+  func.addPass(createGeneralizeNamedOps());
+  func.addPass(createBoundedCanonicalizer());
+  func.addPass(createCSEPass());
+
+  // Before unit dimensions go, because a start value that is a tensor has to
+  // become an input first; afterwards again, because a reduction over one
+  // element has lost its loop and now reads its start value like an input.
+  func.addPass(createNormalizeInits());
+  func.addPass(createDropUnitDims());
+  func.addPass(createNormalizeInits());
+
+  // Copies go before fusion: composed maps show which producer is read element
+  // by element. Then reshapes, which bring new copies next to consumers.
+  func.addPass(createAbsorbCopies());
+  func.addPass(createFuseElementwise());
+  func.addPass(createPropagateReshapes());
+  func.addPass(createAbsorbCopies());
+  func.addPass(createPropagateReshapes());
+  // Again: expansion made the reshapes between element-wise generics vanish.
+  func.addPass(createFuseElementwise());
+  func.addPass(createBoundedCanonicalizer());
+  func.addPass(createCSEPass());
+
+  // After the last pass that transposes results.
+  func.addPass(createOrderLoops());
+  func.addPass(createCSEPass());
+  // The identity generics of this pass would not survive canonicalization.
+  func.addPass(createMaterializeResults());
+  func.addPass(createNameOperations());
+  func.addPass(createVerifyNormalized());
+}
+
+void buildNormalizePipeline(OpPassManager &pm) {
+  NormalizeOptions options;
+  buildNormalizePipeline(pm, options);
+}
+
+void registerNormalizePipeline() {
+  PassPipelineRegistration<NormalizeOptions>(
+      "st-normalize", "From imported Linalg to the normalized form",
+      [](OpPassManager &pm, const NormalizeOptions &options) {
+        buildNormalizePipeline(pm, options);
+      });
+}
+
+void registerImportedDialects(DialectRegistry &registry) {
+  registry.insert<arith::ArithDialect, cf::ControlFlowDialect,
+                  func::FuncDialect, linalg::LinalgDialect, math::MathDialect,
+                  ml_program::MLProgramDialect, tensor::TensorDialect>();
+}
+
+} // namespace streamtensor

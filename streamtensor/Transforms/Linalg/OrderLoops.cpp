@@ -1,0 +1,49 @@
+//===- OrderLoops.cpp - Loops in the order of the result ------------------===//
+//
+// Interchanges the loops of generics: result dimensions first, in order, then
+// reductions.
+//
+//===----------------------------------------------------------------------===//
+
+#include "streamtensor/Transforms/Linalg/Passes.h"
+
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+
+namespace streamtensor {
+#define GEN_PASS_DEF_ORDERLOOPS
+#include "streamtensor/Transforms/Linalg/Passes.h.inc"
+} // namespace streamtensor
+
+using namespace mlir;
+
+namespace {
+
+struct OrderLoops : streamtensor::impl::OrderLoopsBase<OrderLoops> {
+  void runOnOperation() override {
+    SmallVector<linalg::GenericOp> generics;
+    getOperation()->walk([&](linalg::GenericOp op) { generics.push_back(op); });
+    IRRewriter rewriter(&getContext());
+    for (linalg::GenericOp op : generics) {
+      if (op.getNumResults() != 1)
+        continue;
+      AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+      if (!out.isProjectedPermutation())
+        continue;
+      SmallVector<unsigned> order;
+      for (AffineExpr result : out.getResults())
+        order.push_back(cast<AffineDimExpr>(result).getPosition());
+      for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+        if (!llvm::is_contained(order, loop))
+          order.push_back(loop);
+      if (llvm::equal(order, llvm::seq<unsigned>(0, op.getNumLoops())))
+        continue;
+      rewriter.setInsertionPoint(op);
+      if (failed(linalg::interchangeGenericOp(rewriter, op, order))) {
+        op->emitError() << "internal error: the loops could not be reordered";
+        return signalPassFailure();
+      }
+    }
+  }
+};
+
+} // namespace

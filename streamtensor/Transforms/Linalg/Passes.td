@@ -1,0 +1,290 @@
+//===- Passes.td - Normalization passes --------------------*- tablegen -*-===//
+//
+// The passes from imported Linalg to the normalized form, in pipeline order.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STREAMTENSOR_TRANSFORMS_LINALG_PASSES
+#define STREAMTENSOR_TRANSFORMS_LINALG_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def RefuseUnsupported : Pass<"st-refuse-unsupported", "::mlir::func::FuncOp"> {
+  let summary = "Refuse a function that contains what cannot be compiled";
+  let description = [{
+    Looks at every operation of the imported function that its results depend
+    on, and emits one error per operation that cannot be compiled: the
+    operation, the line of the model that it came from, the reason, and what to
+    do. All of them are listed before the pass fails. Nothing is changed.
+
+    Accepted are f32 tensors of static shape, the f64 tensors inside a function
+    that `st-demote-f64` turns into f32, and integers where they only exist
+    inside the bodies of operations (indices, comparisons). Operations that the
+    results do not depend on, like the index half of softmax's maximum, do not
+    count.
+
+    ```mlir
+    // error: unsupported operation 'linalg.conv_2d_nchw_fchw' at model.py:12
+    %y = linalg.conv_2d_nchw_fchw ins(%x, %w : tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>)
+           outs(%init : tensor<1x4x6x6xf32>) -> tensor<1x4x6x6xf32>
+    ```
+  }];
+  let options = [Option<"allowF64", "allow-f64", "bool", "true",
+                        "accept f64 tensors inside the function">];
+}
+
+def DemoteF64 : Pass<"st-demote-f64", "::mlir::func::FuncOp"> {
+  let summary = "Compute in f32 what the model computes in f64";
+  let description = [{
+    torch-mlir computes the variance of a layer norm in f64 and keeps constants
+    such as epsilon as f64. Every f64 value and constant inside the function
+    becomes f32; the conversions between the two vanish. A remark says how many
+    operations were affected, because the result can differ by rounding.
+
+    ```mlir
+    %0 = arith.extf %in : f32 to f64
+    %1 = arith.addf %0, %out : f64
+    // becomes
+    %1 = arith.addf %in, %out : f32
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def ExpandPowers : Pass<"st-expand-powers", "::mlir::func::FuncOp"> {
+  let summary = "Turn powers with constant exponents into products and roots";
+  let description = [{
+    `math.fpowi` and `math.powf` with a constant exponent become what PyTorch
+    evaluates: products for the exponents 1 to 8 (by repeated squaring), square
+    roots for 0.5 and -0.5, a division for negative exponents. A larger integer
+    exponent becomes `math.powf`.
+
+    ```mlir
+    %c3 = arith.constant 3 : i64
+    %1 = math.fpowi %0, %c3 : f32, i64
+    // becomes
+    %s = arith.mulf %0, %0 : f32
+    %1 = arith.mulf %s, %0 : f32
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect"];
+}
+
+def EraseDeadResults : Pass<"st-erase-dead-results", "::mlir::func::FuncOp"> {
+  let summary = "Remove unused operands and results of generics";
+  let description = [{
+    torch-mlir computes a maximum together with its index; softmax uses only the
+    maximum. Unused results, the operands that only they needed, and duplicate
+    operands are removed, so that every generic has one result.
+
+    ```mlir
+    %m:2 = linalg.generic ... outs(%inf, %zero : tensor<4xf32>, tensor<4xi64>)
+    // becomes, when %m#1 is unused
+    %m = linalg.generic ... outs(%inf : tensor<4xf32>)
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+}
+
+def GeneralizeNamedOps : Pass<"st-generalize-named-ops",
+                              "::mlir::func::FuncOp"> {
+  let summary = "Turn named Linalg operations except fill into generics";
+  let description = [{
+    After this pass the rest of the normalization only sees `linalg.generic` and
+    `linalg.fill`. A fill stays: it is the start value of a reduction.
+
+    ```mlir
+    %1 = linalg.transpose ins(%0 : tensor<4x8xf32>) outs(%e : tensor<8x4xf32>) permutation = [1, 0]
+    // becomes
+    %1 = linalg.generic {indexing_maps = [(d0, d1) -> (d1, d0), (d0, d1) -> (d0, d1)], ...}
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+}
+
+def NormalizeInits : Pass<"st-normalize-inits", "::mlir::func::FuncOp"> {
+  let summary = "Let reductions start from a fill and the rest from nothing";
+  let description = [{
+    A reduction whose start value is not the same scalar everywhere (a matmul
+    into a bias) starts from the neutral element of its combining operation
+    instead, and an element-wise generic combines the start value afterwards.
+    A generic without reductions that reads its start value gets it as an input;
+    one that does not read it starts from `tensor.empty`.
+
+    ```mlir
+    %1 = linalg.matmul ins(%x, %w) outs(%bias)
+    // becomes
+    %0 = linalg.fill ins(%zero) outs(%empty)
+    %p = linalg.matmul ins(%x, %w) outs(%0)
+    %1 = linalg.generic ins(%p, %bias) outs(%empty) { arith.addf }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def DropUnitDims : Pass<"st-drop-unit-dims", "::mlir::func::FuncOp"> {
+  let summary = "Remove dimensions of size one from generics";
+  let description = [{
+    Loops with one iteration and tensor dimensions of size one vanish from
+    generics, slices and concatenations; collapse_shape and expand_shape at the
+    function's arguments and results keep its signature. Maps with constant
+    results, which torch-mlir uses to broadcast a dimension of size one, become
+    projected permutations thereby.
+
+    ```mlir
+    %1 = linalg.generic {indexing_maps = [(d0, d1) -> (d0, 0), ...]} ins(%0 : tensor<4x1xf32>) ...
+    // becomes
+    %c = tensor.collapse_shape %0 [[0, 1]] : tensor<4x1xf32> into tensor<4xf32>
+    %1 = linalg.generic {indexing_maps = [(d0, d1) -> (d0), ...]} ins(%c : tensor<4xf32>) ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def AbsorbCopies : Pass<"st-absorb-copies", "::mlir::func::FuncOp"> {
+  let summary = "Absorb transposes and broadcasts into indexing maps";
+  let description = [{
+    A generic that only moves data disappears: its consumers read its source
+    through the composed indexing map, or, when its source is a generic with no
+    other use, that generic writes in the new order. A copy remains where
+    neither is possible (between an argument and a concatenation, for example).
+
+    ```mlir
+    %t = transpose %w : tensor<16x8xf32> to tensor<8x16xf32>
+    %y = linalg.generic {indexing_maps = [..., (m, n, k) -> (k, n), ...]} ins(%x, %t)
+    // becomes
+    %y = linalg.generic {indexing_maps = [..., (m, n, k) -> (n, k), ...]} ins(%x, %w)
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def PropagateReshapes : Pass<"st-propagate-reshapes", "::mlir::func::FuncOp"> {
+  let summary = "Move reshapes out of the way by giving generics more loops";
+  let description = [{
+    A generic followed by an expand_shape, or preceded by a collapse_shape, gets
+    the loops of the higher-rank tensor; the reshape moves to its other
+    operands, in the end to the function's arguments, where it is only another
+    view of memory. An expand_shape also moves above concatenations and slices
+    along other dimensions. This is what turns "split into heads" into one
+    contraction with a head loop.
+
+    ```mlir
+    %y = contraction(m, n, k) ins(%x, %w : tensor<4x8xf32>, tensor<6x8xf32>) -> tensor<4x6xf32>
+    %e = tensor.expand_shape %y [[0], [1, 2]] : tensor<4x6xf32> into tensor<4x2x3xf32>
+    // becomes
+    %v = tensor.expand_shape %w [[0, 1], [2]] : tensor<6x8xf32> into tensor<2x3x8xf32>
+    %e = contraction(m, h, d, k) ins(%x, %v) -> tensor<4x2x3xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def FuseElementwise : Pass<"st-fuse-elementwise", "::mlir::func::FuncOp"> {
+  let summary = "Fuse element-wise chains without computing anything twice";
+  let description = [{
+    An element-wise generic is fused into its consumer when the consumer is its
+    only user and reads each of its elements exactly once (the indexing map is a
+    permutation of all the consumer's loops). A value that is read again for
+    every element of a row, like the reciprocal root of a norm, therefore stays
+    a generic of its own. Splat constants and fills become scalars in bodies.
+    Integer generics (comparisons, positions) are cheap and have no tensor form
+    later: they are fused everywhere, by duplication if need be.
+
+    ```mlir
+    %1 = linalg.generic ins(%0) { arith.negf }
+    %2 = linalg.generic ins(%1) { math.exp }
+    // becomes
+    %2 = linalg.generic ins(%0) { arith.negf, math.exp }
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def OrderLoops : Pass<"st-order-loops", "::mlir::func::FuncOp"> {
+  let summary = "Order loops as the result's dimensions, reductions last";
+  let description = [{
+    Interchanges the loops of every generic so that its result map is
+    `(d0, .., dn, ...) -> (d0, .., dn)`: parallel loops in the order of the
+    result's dimensions, then the reduction loops in their old order.
+
+    ```mlir
+    indexing_maps = [(d0, d1, d2) -> (d0, d1), (d0, d1, d2) -> (d1, d2), (d0, d1, d2) -> (d0, d2)],
+    iterator_types = ["parallel", "reduction", "parallel"]
+    // becomes
+    indexing_maps = [(d0, d1, d2) -> (d0, d2), (d0, d1, d2) -> (d2, d1), (d0, d1, d2) -> (d0, d1)],
+    iterator_types = ["parallel", "parallel", "reduction"]
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+}
+
+def MaterializeResults : Pass<"st-materialize-results",
+                              "::mlir::func::FuncOp"> {
+  let summary = "Give every result of the function an operation of its own";
+  let description = [{
+    A result that is an argument (or a view of one), a constant, or the same
+    value as another result is copied by an identity generic, and a fill that
+    anything but a reduction's start value reads becomes a generic, so that
+    every function result and every streamed tensor has a producing task.
+    Canonicalization would remove the identity generics: it must not run after
+    this pass.
+
+    ```mlir
+    return %arg0, %1, %1
+    // becomes
+    %c0 = linalg.generic ins(%arg0) { yield %in }
+    %c1 = linalg.generic ins(%1) { yield %in }
+    return %c0, %1, %c1
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def NameOperations : Pass<"st-name-operations", "::mlir::func::FuncOp"> {
+  let summary = "Set the attribute st.name of generics from what they compute";
+  let description = [{
+    Names serve people: tasks, labels and reports are called by them. A
+    contraction is `matmul` (`matvec`, `batch_matmul`), a reduction `sum`,
+    `square_sum`, `max` and so on, a copy `copy` or `transpose`, an element-wise
+    generic is called by its dominating operation (`exp`, `silu_mul`, `add`).
+
+    ```mlir
+    %1 = linalg.generic {...} { math.exp } // gets {st.name = "exp"}
+    ```
+  }];
+}
+
+def VerifyNormalized : Pass<"st-verify-normalized", "::mlir::func::FuncOp"> {
+  let summary = "Check the invariant of phase `normalized`";
+  let description = [{
+    Fails, on the operation, with the reason, unless the function only contains
+    static f32 tensors and
+
+    - `linalg.generic` with one result, projected permutations without constants
+      as indexing maps, a result map `(d0, .., dn, ...) -> (d0, .., dn)`, and as
+      start value `tensor.empty` (no reduction loops, start value not read) or
+      `linalg.fill` of a constant (reduction loops, body combines the running
+      value with one operation);
+    - `linalg.fill`, `tensor.empty`, `tensor.expand_shape`,
+      `tensor.collapse_shape`, `tensor.concat`, `tensor.extract_slice` with unit
+      strides, `arith.constant` (scalar, or a tensor that is no splat);
+    - results that are distinct and do not alias an argument or a constant.
+
+    ```mlir
+    // error: expected unit strides but got stride 2 in dimension 1
+    %1 = tensor.extract_slice %0[0, 0] [4, 8] [1, 2] : tensor<4x16xf32> to tensor<4x8xf32>
+    ```
+  }];
+}
+
+#endif // STREAMTENSOR_TRANSFORMS_LINALG_PASSES

@@ -1,0 +1,185 @@
+//===- Utils.cpp - Shared questions about Linalg generics -----------------===//
+//
+// Small predicates and builders that the normalization passes share.
+//
+//===----------------------------------------------------------------------===//
+
+#include "streamtensor/Transforms/Linalg/Utils.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace streamtensor {
+
+bool isParallelGeneric(linalg::GenericOp op) {
+  return op && op.getNumResults() == 1 && op.hasPureTensorSemantics() &&
+         op.getNumLoops() == op.getNumParallelLoops();
+}
+
+bool isCopy(linalg::GenericOp op) {
+  if (!isParallelGeneric(op) || op.getNumDpsInputs() != 1)
+    return false;
+  Block *body = op.getBody();
+  return llvm::hasSingleElement(body->getOperations()) &&
+         body->getTerminator()->getOperand(0) == body->getArgument(0);
+}
+
+/// True if `value`, in the body of `op`, is computed from the block argument
+/// `arg`.
+static bool dependsOn(Value value, BlockArgument arg) {
+  if (value == arg)
+    return true;
+  Operation *def = value.getDefiningOp();
+  if (!def || def->getBlock() != arg.getOwner())
+    return false;
+  return llvm::any_of(def->getOperands(),
+                      [&](Value operand) { return dependsOn(operand, arg); });
+}
+
+Operation *matchCombiner(linalg::GenericOp op, unsigned index) {
+  Block *body = op.getBody();
+  BlockArgument out = op.getMatchingBlockArgument(op.getDpsInitOperand(index));
+  Operation *combiner =
+      body->getTerminator()->getOperand(index).getDefiningOp();
+  if (!combiner || combiner->getBlock() != body ||
+      !isa<arith::AddFOp, arith::MulFOp, arith::MaximumFOp, arith::MinimumFOp,
+           arith::MaxNumFOp, arith::MinNumFOp>(combiner))
+    return nullptr;
+  Value lhs = combiner->getOperand(0), rhs = combiner->getOperand(1);
+  if (lhs != out && rhs != out)
+    return nullptr;
+  return dependsOn(lhs == out ? rhs : lhs, out) ? nullptr : combiner;
+}
+
+TypedAttr getNeutralElement(Operation *combiner) {
+  auto type = cast<FloatType>(combiner->getResult(0).getType());
+  const llvm::fltSemantics &semantics = type.getFloatSemantics();
+  APFloat value =
+      llvm::TypeSwitch<Operation *, APFloat>(combiner)
+          .Case<arith::MulFOp>([&](auto) { return APFloat::getOne(semantics); })
+          .Case<arith::MaximumFOp, arith::MaxNumFOp>(
+              [&](auto) { return APFloat::getInf(semantics, true); })
+          .Case<arith::MinimumFOp, arith::MinNumFOp>(
+              [&](auto) { return APFloat::getInf(semantics); })
+          .Default([&](auto) { return APFloat::getZero(semantics); });
+  return FloatAttr::get(type, value);
+}
+
+std::optional<TypedAttr> getSplatValue(Value value) {
+  TypedAttr attr;
+  if (auto fill = value.getDefiningOp<linalg::FillOp>()) {
+    if (matchPattern(fill.getInputs()[0], m_Constant(&attr)))
+      return attr;
+    return std::nullopt;
+  }
+  DenseElementsAttr elements;
+  if (matchPattern(value, m_Constant(&elements)) && elements.isSplat())
+    return elements.getSplatValue<TypedAttr>();
+  return std::nullopt;
+}
+
+std::string getModelLine(Location loc) {
+  if (auto file = dyn_cast<FileLineColLoc>(loc))
+    return (file.getFilename().getValue() + ":" + Twine(file.getLine())).str();
+  if (auto name = dyn_cast<NameLoc>(loc))
+    return getModelLine(name.getChildLoc());
+  // The callee is the innermost frame; when it is unknown, its caller helps.
+  if (auto call = dyn_cast<CallSiteLoc>(loc)) {
+    std::string line = getModelLine(call.getCallee());
+    return line.empty() ? getModelLine(call.getCaller()) : line;
+  }
+  if (auto fused = dyn_cast<FusedLoc>(loc))
+    for (Location part : llvm::reverse(fused.getLocations()))
+      if (std::string line = getModelLine(part); !line.empty())
+        return line;
+  return "";
+}
+
+GreedyRewriteConfig getBoundedRewriteConfig() {
+  GreedyRewriteConfig config;
+  // One decoder layer needs a few hundred rewrites.
+  config.setMaxNumRewrites(200000);
+  config.setMaxIterations(50);
+  return config;
+}
+
+LogicalResult applyBounded(Operation *op, RewritePatternSet &&patterns,
+                           StringRef pass) {
+  if (succeeded(applyPatternsGreedily(op, std::move(patterns),
+                                      getBoundedRewriteConfig())))
+    return success();
+  return op->emitError() << "internal error: the rewrites of '" << pass
+                         << "' did not converge";
+}
+
+namespace {
+/// expand_shape or collapse_shape of tensor.empty.
+template <typename ReshapeOp>
+struct FoldReshapedEmpty : OpRewritePattern<ReshapeOp> {
+  using OpRewritePattern<ReshapeOp>::OpRewritePattern;
+  LogicalResult matchAndRewrite(ReshapeOp op,
+                                PatternRewriter &rewriter) const override {
+    auto type = cast<RankedTensorType>(op.getType());
+    if (!op.getSrc().template getDefiningOp<tensor::EmptyOp>() ||
+        !type.hasStaticShape())
+      return rewriter.notifyMatchFailure(op, "it reshapes no static empty");
+    rewriter.replaceOp(op, createEmpty(rewriter, op.getLoc(), type.getShape(),
+                                       type.getElementType()));
+    return success();
+  }
+};
+} // namespace
+
+void addCanonicalizationPatterns(RewritePatternSet &patterns) {
+  MLIRContext *context = patterns.getContext();
+  for (RegisteredOperationName op : context->getRegisteredOperations())
+    if (isa<arith::ArithDialect, linalg::LinalgDialect, math::MathDialect,
+            tensor::TensorDialect>(op.getDialect()))
+      op.getCanonicalizationPatterns(patterns, context);
+  patterns.add<FoldReshapedEmpty<tensor::ExpandShapeOp>,
+               FoldReshapedEmpty<tensor::CollapseShapeOp>>(context);
+  context->getLoadedDialect<linalg::LinalgDialect>()
+      ->getCanonicalizationPatterns(patterns);
+  context->getLoadedDialect<tensor::TensorDialect>()
+      ->getCanonicalizationPatterns(patterns);
+}
+
+Value createEmpty(OpBuilder &builder, Location loc, ArrayRef<int64_t> shape,
+                  Type element) {
+  return tensor::EmptyOp::create(builder, loc, shape, element);
+}
+
+SmallVector<ReassociationIndices> groupAround(int64_t rank,
+                                              ArrayRef<int64_t> kept) {
+  SmallVector<ReassociationIndices> groups(kept.size());
+  if (kept.empty())
+    return groups;
+  size_t group = 0;
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    if (group + 1 < kept.size() && dim > kept[group])
+      ++group;
+    groups[group].push_back(dim);
+  }
+  return groups;
+}
+
+Value squeeze(OpBuilder &builder, Location loc, Value value,
+              ArrayRef<int64_t> kept) {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (static_cast<int64_t>(kept.size()) == type.getRank())
+    return value;
+  SmallVector<int64_t> shape;
+  for (int64_t dim : kept)
+    shape.push_back(type.getDimSize(dim));
+  return tensor::CollapseShapeOp::create(
+      builder, loc, RankedTensorType::get(shape, type.getElementType()), value,
+      groupAround(type.getRank(), kept));
+}
+
+} // namespace streamtensor

@@ -1,0 +1,81 @@
+//===- Utils.h - Shared questions about Linalg generics ---------*- C++ -*-===//
+//
+// Small predicates and builders that the normalization passes share.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STREAMTENSOR_TRANSFORMS_LINALG_UTILS_H
+#define STREAMTENSOR_TRANSFORMS_LINALG_UTILS_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include <optional>
+#include <string>
+
+namespace mlir {
+class RewritePatternSet;
+} // namespace mlir
+
+namespace streamtensor {
+
+/// True if all loops of `op` are parallel, it has one result, and all operands
+/// are tensors or scalars.
+bool isParallelGeneric(mlir::linalg::GenericOp op);
+
+/// True if `op` only moves data: a parallel generic with one input whose body
+/// yields that input unchanged (a transpose, a broadcast or an identity).
+bool isCopy(mlir::linalg::GenericOp op);
+
+/// The operation that combines the running value of the reduction's result
+/// number `index` with one more element (`%new = arith.addf %out, %x`), if the
+/// body of `op` has that form with a supported operation and `%x` does not
+/// depend on `%out`; else null.
+mlir::Operation *matchCombiner(mlir::linalg::GenericOp op, unsigned index = 0);
+
+/// The element that leaves the other operand of `combiner` unchanged: 0 for a
+/// sum, 1 for a product, -inf for a maximum, inf for a minimum.
+mlir::TypedAttr getNeutralElement(mlir::Operation *combiner);
+
+/// The scalar constant that `value` is filled with everywhere (linalg.fill of a
+/// constant, or a splat constant), or nothing.
+std::optional<mlir::TypedAttr> getSplatValue(mlir::Value value);
+
+/// `file:line` of the model source that `loc` came from, or an empty string
+/// when the location says nothing. Of a fused location the last part counts:
+/// the operation that the others were fused into.
+std::string getModelLine(mlir::Location loc);
+
+/// The greedy driver's configuration of all normalization passes: bounded, so
+/// that patterns that undo each other end in an error instead of a hang.
+mlir::GreedyRewriteConfig getBoundedRewriteConfig();
+
+/// Applies `patterns` to `op` greedily with the bounded configuration; emits an
+/// error that names `pass` when they do not converge.
+mlir::LogicalResult applyBounded(mlir::Operation *op,
+                                 mlir::RewritePatternSet &&patterns,
+                                 llvm::StringRef pass);
+
+/// Adds the canonicalization patterns of the dialects that occur in normalized
+/// functions, and one that turns a reshaped `tensor.empty` into a `tensor.empty`
+/// (upstream's needs interface models that a tool may not have registered).
+void addCanonicalizationPatterns(mlir::RewritePatternSet &patterns);
+
+/// Creates `tensor.empty` of the given shape and element type.
+mlir::Value createEmpty(mlir::OpBuilder &builder, mlir::Location loc,
+                        llvm::ArrayRef<int64_t> shape, mlir::Type element);
+
+/// The grouping that collapses a tensor of rank `rank` to its dimensions `kept`
+/// (ascending) when all others have size one. Empty if none is kept (rank 0).
+llvm::SmallVector<mlir::ReassociationIndices>
+groupAround(int64_t rank, llvm::ArrayRef<int64_t> kept);
+
+/// A view of `value` with only its dimensions `kept`; the others must have size
+/// one. Returns `value` itself if all are kept.
+mlir::Value squeeze(mlir::OpBuilder &builder, mlir::Location loc,
+                    mlir::Value value, llvm::ArrayRef<int64_t> kept);
+
+} // namespace streamtensor
+
+#endif // STREAMTENSOR_TRANSFORMS_LINALG_UTILS_H
