@@ -107,6 +107,12 @@ IndexExpr IndexExpr::induction(unsigned level) {
 }
 
 IndexExpr IndexExpr::binary(Op op, const IndexExpr &lhs, const IndexExpr &rhs) {
+  // Offsets of loops with step 1 from 0 are the induction variable itself.
+  if (rhs.terms.size() == 1 && rhs.terms[0].op == Op::Constant) {
+    const int64_t value = rhs.terms[0].value;
+    if ((op == Op::Add && value == 0) || (op == Op::Mul && value == 1))
+      return lhs;
+  }
   IndexExpr result = lhs;
   result.terms.insert(result.terms.end(), rhs.terms.begin(), rhs.terms.end());
   result.terms.push_back({op});

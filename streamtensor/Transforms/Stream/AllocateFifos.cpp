@@ -38,9 +38,9 @@ struct AllocateFifos : streamtensor::impl::AllocateFifosBase<AllocateFifos> {
 
   void runOnOperation() override {
     if (baseDepth < 1 || loadDepth < 1) {
-      getOperation()->emitError()
+      emitError(getOperation().getLoc())
           << "expected base-depth and load-depth of at least 1 but got "
-          << baseDepth << " and " << loadDepth;
+          << int64_t(baseDepth) << " and " << int64_t(loadDepth);
       return signalPassFailure();
     }
     llvm::StringSet<> names;
