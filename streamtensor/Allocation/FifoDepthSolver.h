@@ -8,17 +8,22 @@
 //
 // The built-in solver of FifoDepthProblem.
 //
-// 1. Grow. Simulate from the least depths. At a deadlock, make the smallest
-//    full FIFO of the cycle (in bits) one token deeper and continue in place
-//    (T. M. Parks, Bounded Scheduling of Process Networks, 1995, section 4.2).
-//    Each step lets a writer go on, so this ends; a cycle without a full FIFO
-//    is a true deadlock that no depth resolves.
-// 2. Shrink. For each FIFO that grew, largest first: the same from its least
-//    depth, with the others fixed. Continuing in place equals a new run with
-//    the new depth, so the depth reached is exactly the smallest. A FIFO shrunk
-//    later only makes the others more needed, so one round is enough.
-// 3. Prove. Simulate each of them one token shallower and keep the deadlock as
-//    the reason.
+// 1. Grow. Simulate from the least depths. At a deadlock, make one full FIFO of
+//    the cycle one token deeper and continue in place (T. M. Parks, Bounded
+//    Scheduling of Process Networks, 1995, section 4.2). Each step lets a
+//    writer go on, so this ends; a cycle without a full FIFO is a true deadlock
+//    that no depth resolves.
+// 2. Shrink. Each FIFO that grew, largest first, is simulated one token
+//    shallower. If that does not deadlock, it is grown again from its least
+//    depth with the others fixed. Continuing in place equals a new run with the
+//    new depth, so the depth reached is exactly the smallest; and making
+//    another one shallower later never lowers it, so one round is enough. The
+//    last deadlock on the way is the reason for the depth.
+//
+// Where a cycle has several full FIFOs, there is a choice: Parks takes the
+// smallest, which can split tokens over a chain where one FIFO would do better
+// alone. Then both steps are also tried with the full FIFO next to the waiting
+// reader and with the one next to the first writer, and the fewest bits win.
 //
 //===----------------------------------------------------------------------===//
 

@@ -30,11 +30,19 @@ bool TokenDeadlock::isArtificial() const {
                      [](const BlockedProcess &p) { return p.isWrite; });
 }
 
-std::string TokenDeadlock::describe(const ProcessNetwork &network) const {
+std::string TokenDeadlock::describe(const ProcessNetwork &network,
+                                    size_t most) const {
+  assert(most >= 2 && "expected room for both ends of a cycle");
   std::string text;
-  for (const BlockedProcess &blocked : cycle) {
-    if (!text.empty())
+  const size_t skipped = cycle.size() > most ? cycle.size() - most : 0;
+  for (size_t i = 0; i < cycle.size(); ++i) {
+    if (i > 0)
       text += ", ";
+    if (skipped && i == most - 1) {
+      text += std::to_string(skipped) + " more, ";
+      i += skipped;
+    }
+    const BlockedProcess &blocked = cycle[i];
     text += "'" + network.processes[blocked.process].name + "' waits to " +
             (blocked.isWrite ? "write full" : "read empty") + " fifo '" +
             network.fifos[blocked.fifo].name + "' (" +
@@ -44,6 +52,17 @@ std::string TokenDeadlock::describe(const ProcessNetwork &network) const {
   if (ended)
     text += ", but '" + network.processes[*ended].name + "' has ended";
   return text;
+}
+
+TokenDeadlock TokenDeadlock::startingAt(unsigned fifo) const {
+  TokenDeadlock result = *this;
+  auto first = std::find_if(result.cycle.begin(), result.cycle.end(),
+                            [&](const BlockedProcess &blocked) {
+                              return blocked.isWrite && blocked.fifo == fifo;
+                            });
+  if (!ended && first != result.cycle.end())
+    std::rotate(result.cycle.begin(), first, result.cycle.end());
+  return result;
 }
 
 //===----------------------------------------------------------------------===//

@@ -54,7 +54,12 @@ struct TokenDeadlock {
 
   /// Whether deeper FIFOs could help: some process of the cycle waits to write.
   bool isArtificial() const;
-  std::string describe(const ProcessNetwork &network) const;
+  /// Long cycles are shortened to their first \p most - 1 processes and the
+  /// last; `most` is at least 2.
+  std::string describe(const ProcessNetwork &network, size_t most = 8) const;
+  /// The same cycle, starting with the process that waits to write \p fifo; as
+  /// it was when there is none.
+  TokenDeadlock startingAt(unsigned fifo) const;
 };
 
 class TokenSimulator {

@@ -98,6 +98,10 @@ LogicalResult AllocateFifos::allocate(dataflow::KernelOp kernel,
            << "expected tasks that end with deep enough fifos but got a "
               "deadlock that no depth resolves: "
            << error;
+  // A solver does not judge itself.
+  if (std::optional<std::string> fault = problem.verify(*solution))
+    return kernel.emitOpError()
+           << "internal error: the depths found are wrong: " << *fault;
 
   for (auto [index, value] : llvm::enumerate(accesses->fifos)) {
     auto task = cast<dataflow::TaskOp>(value.getOwner());

@@ -42,7 +42,8 @@ def AllocateFifos : Pass<"st-allocate-fifos", "::mlir::ModuleOp"> {
     more than the tokens that pass. A FIFO is deeper only where the accesses in
     program order would deadlock otherwise, and then exactly as deep as needed
     while the others stay: one less deadlocks, and the reason says how. A
-    deadlock that no depth resolves is an error.
+    deadlock that no depth resolves is an error. docs/fifo-depths.md has the
+    model and why the rule is right.
 
     ```mlir
     %e = itensor.empty : !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
