@@ -37,8 +37,8 @@ CacheRows::CacheRows(const ArgumentInfo &cache, const ArgumentInfo &result,
   newRows[axis] = tokens;
   if (result.shape != newRows || result.dtype != cache.dtype)
     fail("expected new rows '" + result.name + "' of " + shapeString(newRows) +
-         " " + cache.dtype + " but got " + shapeString(result.shape) + " " +
-         result.dtype);
+         " " + dtypeName(cache.dtype) + " but got " +
+         shapeString(result.shape) + " " + dtypeName(result.dtype));
   buffer[axis] = cache.bufferShape[axis];
   if (cache.bufferShape != buffer || buffer[axis] < maxLength)
     fail("expected memory with at least " + std::to_string(maxLength) +
@@ -47,7 +47,7 @@ CacheRows::CacheRows(const ArgumentInfo &cache, const ArgumentInfo &result,
   visible = shape[axis];
   outer = elementCount({shape.begin(), shape.begin() + axis});
   inner = elementCount({shape.begin() + axis + 1, shape.end()}) *
-          *dtypeBytes(cache.dtype);
+          dtypeBytes(cache.dtype);
   stride = inner * static_cast<uint64_t>(buffer[axis]);
 }
 

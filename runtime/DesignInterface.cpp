@@ -85,12 +85,13 @@ ArgumentInfo readArgument(const JsonFields &fields,
   ArgumentInfo argument;
   argument.name = fields.string("name");
   argument.role = readRole(fields);
-  argument.dtype = fields.string("dtype");
-  const std::optional<uint64_t> elementBytes = dtypeBytes(argument.dtype);
-  if (!elementBytes)
+  const std::string dtype = fields.string("dtype");
+  const std::optional<DType> known = parseDType(dtype);
+  if (!known)
     fields.fail("dtype",
-                "expected a type of safetensors such as F32 but got '" +
-                    argument.dtype + "'");
+                "expected a type of safetensors such as F32 but got '" + dtype +
+                    "'");
+  argument.dtype = *known;
   argument.shape = readShape(fields, "shape");
   argument.bufferShape = fields.has("buffer_shape")
                              ? readShape(fields, "buffer_shape")
@@ -103,11 +104,12 @@ ArgumentInfo readArgument(const JsonFields &fields,
                                     shapeString(argument.shape) + " but got " +
                                     shapeString(argument.bufferShape));
   argument.bytes = fields.integerAtLeast("bytes", 0);
-  const uint64_t needed = elementCount(argument.bufferShape) * *elementBytes;
+  const uint64_t needed =
+      elementCount(argument.bufferShape) * dtypeBytes(*known);
   if (argument.bytes < needed)
     fields.fail("bytes", "expected at least " + std::to_string(needed) +
                              " for " + shapeString(argument.bufferShape) + " " +
-                             argument.dtype + " but got " +
+                             dtype + " but got " +
                              std::to_string(argument.bytes));
   readPacking(fields, argument);
   const std::string file = fields.stringOr("file", "");
@@ -214,17 +216,6 @@ size_t DesignInterface::indexOf(const std::string &argument) const {
   }
   throw Error("expected an argument of design '" + directory + "' (" + known +
               ") but got '" + argument + "'");
-}
-
-std::optional<uint64_t> runtime::dtypeBytes(const std::string &dtype) {
-  static const std::pair<const char *, uint64_t> sizes[] = {
-      {"F32", 4}, {"F16", 2}, {"BF16", 2}, {"BOOL", 1}, {"I8", 1},
-      {"U8", 1},  {"I16", 2}, {"U16", 2},  {"I32", 4},  {"U32", 4},
-      {"I64", 8}, {"U64", 8}, {"F64", 8}};
-  for (const auto &[name, bytes] : sizes)
-    if (dtype == name)
-      return bytes;
-  return std::nullopt;
 }
 
 uint64_t runtime::elementCount(const std::vector<int64_t> &shape) {

@@ -15,6 +15,7 @@
 #ifndef STREAMTENSOR_RUNTIME_DESIGNINTERFACE_H
 #define STREAMTENSOR_RUNTIME_DESIGNINTERFACE_H
 
+#include "streamtensor/Support/Safetensors.h"
 #include "streamtensor/Support/TokenOrder.h"
 
 #include <cstdint>
@@ -33,8 +34,7 @@ const char *roleName(Role role);
 struct ArgumentInfo {
   std::string name;
   Role role = Role::Input;
-  /// Spelling of safetensors: "F32", "BOOL", ...
-  std::string dtype;
+  DType dtype = DType::F32;
   /// The tensor that the function sees.
   std::vector<int64_t> shape;
   /// The memory it lies in, row-major: at least `shape` in every dimension.
@@ -91,8 +91,6 @@ struct DesignInterface {
   size_t indexOf(const std::string &argument) const;
 };
 
-/// Bytes of one element, or nothing for an unknown name of a type.
-std::optional<uint64_t> dtypeBytes(const std::string &dtype);
 /// Number of elements of a shape.
 uint64_t elementCount(const std::vector<int64_t> &shape);
 

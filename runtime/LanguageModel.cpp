@@ -157,8 +157,9 @@ void LanguageModel::Impl::allocateCaches() {
     if (a.bufferShape != b.bufferShape || a.dtype != b.dtype)
       throw Error("expected both phases to see cache " + std::to_string(i) +
                   " in one memory but got " + shapeString(a.bufferShape) + " " +
-                  a.dtype + " in prefill and " + shapeString(b.bufferShape) +
-                  " " + b.dtype + " in decode");
+                  dtypeName(a.dtype) + " in prefill and " +
+                  shapeString(b.bufferShape) + " " + dtypeName(b.dtype) +
+                  " in decode");
   }
   for (size_t layer = 0; layer < description.layers.size(); ++layer) {
     caches.emplace_back();

@@ -13,13 +13,13 @@
 #include "runtime/System.h"
 
 #include "runtime/Error.h"
+#include "streamtensor/Support/AtomicFile.h"
 
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
-#include <unistd.h>
 
 using namespace streamtensor;
 namespace fs = std::filesystem;
@@ -38,34 +38,11 @@ std::string runtime::readTextFile(const std::string &path) {
   return std::move(text).str();
 }
 
-void runtime::replaceFile(
-    const std::string &path,
-    const std::function<void(const std::string &)> &write) {
-  const std::string temporary = path + ".tmp" + std::to_string(getpid());
-  std::error_code ignored;
-  try {
-    write(temporary);
-  } catch (...) {
-    fs::remove(temporary, ignored);
-    throw;
-  }
-  std::error_code error;
-  fs::rename(temporary, path, error);
-  if (error) {
-    fs::remove(temporary, ignored);
-    throw Error("cannot write '" + path + "': " + error.message());
-  }
-}
-
 void runtime::writeFileAtomically(const std::string &path,
-                                  const std::string &text) {
-  replaceFile(path, [&](const std::string &temporary) {
-    std::ofstream file(temporary, std::ios::binary);
-    file << text;
-    file.close();
-    if (!file)
-      throw Error("cannot write '" + path + "': " + std::strerror(errno));
-  });
+                                  std::string_view text) {
+  std::string error;
+  if (!streamtensor::writeFileAtomically(path, text, error))
+    throw Error(error);
 }
 
 /// A figure of /proc/self/status, which counts in kB. (getrusage would report

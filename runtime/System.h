@@ -15,22 +15,17 @@
 #define STREAMTENSOR_RUNTIME_SYSTEM_H
 
 #include <cstdint>
-#include <functional>
 #include <string>
+#include <string_view>
 
 namespace streamtensor::runtime {
 
 /// The contents of a file. Throws Error when it cannot be read.
 std::string readTextFile(const std::string &path);
 
-/// Writes `text` to a temporary file beside `path` and renames it, so that
-/// `path` is never half-written. Throws Error, for instance on a full disk.
-void writeFileAtomically(const std::string &path, const std::string &text);
-
-/// The same for contents that `write` produces under the temporary name it is
-/// given. When `write` throws, the temporary file is removed.
-void replaceFile(const std::string &path,
-                 const std::function<void(const std::string &)> &write);
+/// Writes a file so that `path` is never half-written. Throws Error, for
+/// instance on a full disk.
+void writeFileAtomically(const std::string &path, std::string_view text);
 
 /// Resident memory of this process in bytes, now and at its highest.
 uint64_t residentBytes();

@@ -29,6 +29,10 @@ void writeTensor(Device &device, const BufferView &view,
 std::vector<char> readTensor(Device &device, const BufferView &view,
                              const ArgumentInfo &argument);
 
+/// The packed form of a row-major tensor of shape `argument.shape`; `argument`
+/// must have a packing.
+std::vector<char> packArgument(const ArgumentInfo &argument, const void *data);
+
 /// Bytes of the row-major tensor itself.
 uint64_t tensorBytes(const ArgumentInfo &argument);
 

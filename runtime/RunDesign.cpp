@@ -1,0 +1,130 @@
+//===- RunDesign.cpp - Runs one design on files ---------------------------===//
+//
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The work of streamtensor-run.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/RunDesign.h"
+
+#include "runtime/Error.h"
+#include "runtime/System.h"
+#include "runtime/TensorTransfer.h"
+
+using namespace streamtensor;
+using namespace streamtensor::runtime;
+
+static std::string describe(const std::vector<int64_t> &shape, DType dtype) {
+  return shapeString(shape) + " " + dtypeName(dtype);
+}
+
+void runtime::checkInputs(const DesignInterface &design,
+                          const TensorMap &tensors, const std::string &source) {
+  std::string problems, names;
+  TensorMap unexpected = tensors;
+  for (const ArgumentInfo &argument : design.arguments) {
+    if (!argument.isRunTimeInput())
+      continue;
+    names += (names.empty() ? "" : ", ") + argument.name;
+    unexpected.erase(argument.name);
+    const std::string expected = describe(argument.shape, argument.dtype);
+    auto tensor = tensors.find(argument.name);
+    if (tensor == tensors.end()) {
+      problems += "\n  missing '" + argument.name + "': expected " + expected;
+      continue;
+    }
+    const TensorView &view = tensor->second;
+    if (view.shape != argument.shape || view.dtype != argument.dtype)
+      problems += "\n  '" + argument.name + "': expected " + expected +
+                  " but got " + describe(view.shape, view.dtype);
+  }
+  for (const auto &[name, view] : unexpected)
+    problems += "\n  unexpected '" + name +
+                "': " + describe(view.shape, view.dtype) +
+                "; the design takes " + (names.empty() ? "no inputs" : names);
+  if (!problems.empty())
+    throw Error("the tensors in '" + source + "' do not fit design '" +
+                design.directory + "':" + problems);
+}
+
+BufferRef runtime::loadWeight(Device &device, const std::string &path,
+                              const ArgumentInfo &argument,
+                              const DesignInterface &design) {
+  BufferRef buffer = device.loadFile(path);
+  if (buffer->bytes() != argument.bytes)
+    throw Error("weight file '" + path + "' expected " +
+                std::to_string(argument.bytes) + " bytes for '" +
+                argument.name + "' of design '" + design.directory +
+                "' but got " + std::to_string(buffer->bytes()) +
+                "; pack it again");
+  return buffer;
+}
+
+nlohmann::ordered_json
+runtime::statisticsJson(const DesignInterface &design,
+                        const RunStatistics &statistics) {
+  nlohmann::ordered_json json;
+  json["fifos"] = nlohmann::ordered_json::array();
+  for (const FifoCount &fifo : statistics.fifos)
+    json["fifos"].push_back({{"name", fifo.name},
+                             {"group", fifo.group},
+                             {"tokens", fifo.tokens},
+                             {"peak", fifo.peak},
+                             {"depth", fifo.depth}});
+  json["dma"] = nlohmann::ordered_json::array();
+  for (size_t i = 0; i < design.dma.size(); ++i)
+    json["dma"].push_back({{"name", design.dma[i].name},
+                           {"direction", design.dma[i].direction},
+                           {"bytes", statistics.dmaBytes[i]}});
+  json["macs"] = statistics.macs;
+  json["seconds"] = statistics.seconds;
+  json["peak_rss_bytes"] = peakResidentBytes();
+  return json;
+}
+
+void runtime::runDesign(Device &device, const RunOptions &options) {
+  // Cheap checks first: the simulation may have to be built.
+  std::string error;
+  const DesignInterface info = DesignInterface::read(options.design);
+  const std::optional<SafetensorsFile> inputs =
+      SafetensorsFile::open(options.inputs, error);
+  if (!inputs)
+    throw Error(error);
+  checkInputs(info, inputs->tensors(), options.inputs);
+
+  std::vector<BufferView> arguments;
+  for (const ArgumentInfo &argument : info.arguments) {
+    BufferView view;
+    if (argument.role == Role::Weight && !argument.file.empty()) {
+      view.buffer = loadWeight(device, argument.file, argument, info);
+    } else {
+      view.buffer = device.allocate(argument.bytes);
+      if (const TensorView *tensor = inputs->find(argument.name))
+        writeTensor(device, view, argument, tensor->data);
+    }
+    arguments.push_back(view);
+  }
+  const DesignRef design = device.open(options.design);
+  const RunStatistics statistics = device.run(*design, arguments);
+
+  std::vector<std::vector<char>> results;
+  TensorMap outputs;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const ArgumentInfo &argument = info.arguments[i];
+    if (argument.role != Role::Output)
+      continue;
+    results.push_back(readTensor(device, arguments[i], argument));
+    outputs[argument.name] = {argument.dtype, argument.shape,
+                              results.back().data(), results.back().size()};
+  }
+  if (!writeSafetensors(options.outputs, outputs, error))
+    throw Error(error);
+  if (!options.json.empty())
+    writeFileAtomically(options.json,
+                        statisticsJson(info, statistics).dump(2) + "\n");
+}

@@ -1,0 +1,55 @@
+//===- RunDesign.h - Runs one design on files -------------------*- C++ -*-===//
+//
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Runs a design once: inputs from a safetensors file, results to another, and
+// what was counted as JSON.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STREAMTENSOR_RUNTIME_RUNDESIGN_H
+#define STREAMTENSOR_RUNTIME_RUNDESIGN_H
+
+#include "runtime/Device.h"
+#include "streamtensor/Support/Safetensors.h"
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace streamtensor::runtime {
+
+struct RunOptions {
+  /// Directory of the design.
+  std::string design;
+  /// Safetensors files; `inputs` has exactly the arguments that are neither
+  /// packed weights nor workspaces nor results, by their names.
+  std::string inputs, outputs;
+  /// Where to write the statistics; may be empty.
+  std::string json;
+};
+
+/// Throws Error; nothing is written then.
+void runDesign(Device &device, const RunOptions &options);
+
+/// Throws Error that lists every missing and unexpected tensor and every wrong
+/// shape and type. `source` names the tensors' origin.
+void checkInputs(const DesignInterface &design, const TensorMap &tensors,
+                 const std::string &source);
+
+/// {"fifos", "dma", "macs", "seconds", "peak_rss_bytes"} of one run.
+nlohmann::ordered_json statisticsJson(const DesignInterface &design,
+                                      const RunStatistics &statistics);
+
+/// Maps the packed file of a weight. Throws Error when it is missing or has
+/// another size than the design expects.
+BufferRef loadWeight(Device &device, const std::string &path,
+                     const ArgumentInfo &argument,
+                     const DesignInterface &design);
+
+} // namespace streamtensor::runtime
+
+#endif // STREAMTENSOR_RUNTIME_RUNDESIGN_H

@@ -1,0 +1,252 @@
+//===- LanguageModelTest.cpp - Tests of the language model ----------------===//
+//
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A model of two layers whose designs can be computed by hand
+// (data/layer_*.cpp): each layer multiplies the hidden state by its weights,
+// adds one number s read from the visible rows of its caches, and returns its
+// own hidden state (and twice that) as new rows.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/LanguageModel.h"
+
+#include "SampleDesigns.h"
+#include "runtime/SimulatedDevice.h"
+
+#include <gtest/gtest.h>
+
+using namespace streamtensor::runtime;
+using namespace streamtensor::runtime::test;
+
+namespace {
+
+using Floats = std::vector<float>;
+
+/// Models take a second to build, so all tests share the files of one.
+class LanguageModelTest : public ::testing::Test {
+protected:
+  static void SetUpTestSuite() {
+    directory = new TemporaryDirectory;
+    makeModel(directory->path);
+  }
+  static void TearDownTestSuite() { delete directory; }
+
+  LanguageModelTest()
+      : device(makeSimulatedDevice()),
+        model(std::make_unique<LanguageModel>(*device,
+                                              directory->path.string())) {}
+
+  static HostTensor tensor(const std::string &name, const Floats &values) {
+    return {name, values.data(), values.size() * sizeof(float)};
+  }
+
+  /// The logits of two tokens at `position`, of which `count` are valid.
+  Floats prefill(int64_t position, int64_t count, const Floats &hidden,
+                 const Floats &mask) {
+    return logits(
+        model->step({"prefill",
+                     position,
+                     count,
+                     true,
+                     {tensor("hidden", hidden), tensor("mask.full", mask)}}));
+  }
+
+  /// The logits of one token; layer 0 uses `mask`, layer 1 `other`.
+  Floats decode(int64_t position, const Floats &hidden, const Floats &mask,
+                const Floats &other) {
+    return logits(
+        model->step({"decode",
+                     position,
+                     1,
+                     true,
+                     {tensor("mask.other", other), tensor("hidden", hidden),
+                      tensor("mask.full", mask)}}));
+  }
+
+  static Floats logits(const StepResult &result) {
+    EXPECT_EQ(result.logits.shape, std::vector<int64_t>({3}));
+    return floats(result.logits.data);
+  }
+
+  static Floats floats(const std::vector<char> &bytes) {
+    const float *values = reinterpret_cast<const float *>(bytes.data());
+    return Floats(values, values + bytes.size() / sizeof(float));
+  }
+
+  Floats cache(int64_t layer, int64_t index, int64_t row) {
+    return floats(model->readCache(layer, index, row).data);
+  }
+
+  static TemporaryDirectory *directory;
+  std::unique_ptr<Device> device;
+  std::unique_ptr<LanguageModel> model;
+};
+
+TemporaryDirectory *LanguageModelTest::directory = nullptr;
+
+const Floats kNothing4(4, 0.0f), kNothing5(5, 0.0f);
+
+TEST_F(LanguageModelTest, PrefillGoesThroughAllLayersAndTheHead) {
+  // Nothing is visible, so s = 0.
+  //   layer 0 (weights 1 2 3 4): row 0  1 1 1 1 -> 1 2 3 4
+  //                              row 1  2 0 1 3 -> 2 0 3 12
+  //   layer 1 (weights 2 1 1 1): row 1  2 0 3 12 -> 4 0 3 12
+  //   head on row 1: 4, 0 + 12, 4 + 0 + 3 + 12
+  EXPECT_EQ(prefill(0, 2, {1, 1, 1, 1, 2, 0, 1, 3}, kNothing4),
+            Floats({4, 12, 19}));
+  // The rows of layer 1 are its own input: cache 0 as it is, cache 1 doubled.
+  EXPECT_EQ(cache(0, 0, 0), Floats({1, 1, 1, 1}));
+  EXPECT_EQ(cache(0, 0, 1), Floats({2, 0, 1, 3}));
+  EXPECT_EQ(cache(1, 0, 0), Floats({1, 2, 3, 4}));
+  EXPECT_EQ(cache(1, 0, 1), Floats({2, 0, 3, 12}));
+  EXPECT_EQ(cache(1, 1, 1), Floats({4, 0, 6, 24}));
+  EXPECT_EQ(cache(1, 0, 2), Floats({0, 0, 0, 0}));
+}
+
+TEST_F(LanguageModelTest, HeadSeesTheLastValidToken) {
+  // Row 0 through layer 1: 1 2 3 4 -> 2 2 3 4; head: 2, 2 + 4, 11.
+  EXPECT_EQ(prefill(0, 1, {1, 1, 1, 1, 9, 9, 9, 9}, kNothing4),
+            Floats({2, 6, 11}));
+  // Only one row was valid.
+  EXPECT_EQ(cache(0, 0, 1), Floats({0, 0, 0, 0}));
+}
+
+TEST_F(LanguageModelTest, DecodeReadsWhatPrefillHasWritten) {
+  prefill(0, 2, {1, 1, 1, 1, 2, 0, 1, 3}, kNothing4);
+  // Layer 0 sees row 1 with factor 1: keys 2+0+1+3 = 6, values twice that, so
+  // s = 6 + 100 * 12 = 1206; hidden 1 0 0 0 -> 1 + s, s, s, s.
+  // Layer 1 sees row 0 with factor 2: keys 1+2+3+4 = 10, s = 2 * (10 + 2000)
+  // = 4020; 1207 1206 1206 1206 -> 2414 + s, 1206 + s, ...
+  //   = 6434 5226 5226 5226.
+  // Head: 6434, 2 * 5226, 6434 + 3 * 5226.
+  EXPECT_EQ(decode(2, {1, 0, 0, 0}, {0, 1, 0, 0, 0}, {2, 0, 0, 0, 0}),
+            Floats({6434, 10452, 22112}));
+  EXPECT_EQ(cache(0, 0, 2), Floats({1, 0, 0, 0}));
+  EXPECT_EQ(cache(1, 0, 2), Floats({1207, 1206, 1206, 1206}));
+  EXPECT_EQ(cache(1, 1, 2), Floats({2414, 2412, 2412, 2412}));
+  // The rows before are untouched.
+  EXPECT_EQ(cache(1, 0, 1), Floats({2, 0, 3, 12}));
+}
+
+TEST_F(LanguageModelTest, RowsAreAppendedUpToTheLastPosition) {
+  for (int position = 0; position < 6; ++position)
+    decode(position, {float(position), 1, 2, 3}, kNothing5, kNothing5);
+  for (int position = 0; position < 6; ++position)
+    EXPECT_EQ(cache(0, 0, position), Floats({float(position), 1, 2, 3}));
+}
+
+TEST_F(LanguageModelTest, StoredRowChangesTheResult) {
+  prefill(0, 2, {1, 1, 1, 1, 2, 0, 1, 3}, kNothing4);
+  const Floats mask = {0, 1, 0, 0, 0}, other = {2, 0, 0, 0, 0};
+  // Row 1 of the keys of layer 0 becomes 10 larger in sum: s of layer 0 is
+  // 1216, and each of the four values grows by 10 (20 where layer 1 doubles).
+  const Floats row = {12, 0, 1, 3};
+  model->writeCache(0, 0, 1, row.data(), 16);
+  EXPECT_EQ(cache(0, 0, 1), row);
+  EXPECT_EQ(decode(2, {1, 0, 0, 0}, mask, other),
+            Floats({6434 + 20, 10452 + 20, 22112 + 50}));
+}
+
+TEST_F(LanguageModelTest, ResetForgetsTheRows) {
+  prefill(0, 2, {1, 1, 1, 1, 2, 0, 1, 3}, kNothing4);
+  model->reset();
+  EXPECT_EQ(cache(1, 1, 1), Floats({0, 0, 0, 0}));
+  // s = 0 although the mask lets everything through: 1 0 0 0 -> 2 0 0 0.
+  EXPECT_EQ(decode(2, {1, 0, 0, 0}, {1, 1, 1, 1, 1}, {1, 1, 1, 1, 1}),
+            Floats({2, 0, 2}));
+}
+
+TEST_F(LanguageModelTest, StepWithoutLogitsDoesNotRunTheHead) {
+  const Floats hidden = {1, 0, 0, 0};
+  StepRequest request = {"decode",
+                         0,
+                         1,
+                         false,
+                         {tensor("hidden", hidden),
+                          tensor("mask.full", kNothing5),
+                          tensor("mask.other", kNothing5)}};
+  const StepResult without = model->step(request);
+  EXPECT_TRUE(without.logits.data.empty());
+  // Per layer 4 products by weights, 4 per row of the mask: 2 * (4 + 5 * 4).
+  EXPECT_EQ(without.macs, 48u);
+  request.logits = true;
+  EXPECT_EQ(model->step(request).macs, 48u + 12u);
+  // Bytes per layer: state 16, weight 16, caches 80 + 80, mask 20, out 16, rows
+  // 32; head: 48 + 48 + 12.
+  EXPECT_EQ(without.dmaBytes, 2u * 260u);
+  EXPECT_EQ(model->statistics().steps, 2u);
+  EXPECT_EQ(model->statistics().macs, 108u);
+  EXPECT_EQ(model->statistics().dmaBytes, 4u * 260u + 108u);
+}
+
+TEST_F(LanguageModelTest, RefusesRequestsThatDoNotFit) {
+  const Floats hidden(8, 1.0f);
+  EXPECT_EQ(errorOf([&] { model->step({"verify", 0, 1, true, {}}); }),
+            "expected phase 'prefill' or 'decode' but got 'verify'");
+  EXPECT_EQ(errorOf([&] { prefill(0, 3, hidden, kNothing4); }),
+            "phase 'prefill' expected 1 to 2 tokens but got 3");
+  EXPECT_EQ(errorOf([&] { decode(6, {1, 0, 0, 0}, kNothing5, kNothing5); }),
+            "expected a prompt and answer of at most 6 tokens but got 1 at "
+            "position 6; compile the model with a larger --max-length");
+  EXPECT_EQ(errorOf([&] { prefill(5, 1, hidden, kNothing4); }),
+            "phase 'prefill' sees at most 4 rows of the cache but the position "
+            "is 5; use phase 'decode' from there on");
+  EXPECT_EQ(errorOf([&] {
+              model->step({"decode",
+                           0,
+                           1,
+                           true,
+                           {tensor("hidden", hidden), tensor("x", hidden)}});
+            }),
+            "tensors of phase 'decode': 'hidden' expected 16 bytes but got 32; "
+            "unexpected 'x'; missing 'mask.full'; missing 'mask.other'");
+  EXPECT_EQ(errorOf([&] { model->readCache(2, 0, 0); }),
+            "expected a layer from 0 to 1 but got 2");
+  EXPECT_EQ(errorOf([&] { model->readCache(0, 2, 0); }),
+            "expected a cache from 0 to 1 but got 2");
+  EXPECT_EQ(errorOf([&] { model->readCache(0, 0, 6); }),
+            "expected a row from 0 to 5 but got 6");
+  EXPECT_EQ(errorOf([&] { model->writeCache(0, 0, 0, hidden.data(), 12); }),
+            "expected a cache row of 16 bytes but got 12");
+  // None of it has changed anything.
+  EXPECT_EQ(cache(0, 0, 0), Floats({0, 0, 0, 0}));
+  EXPECT_EQ(model->statistics().steps, 0u);
+}
+
+TEST_F(LanguageModelTest, NamesArgumentsThatNothingIsBoundTo) {
+  TemporaryDirectory other;
+  makeModel(other.path);
+  replaceInFile(other.path / "model.json",
+                "\"decode\": {\"arg1\": \"weights/l1.bin\"}", "\"decode\": {}");
+  EXPECT_EQ(errorOf([&] { LanguageModel(*device, other.path.string()); }),
+            "model.json binds nothing to these arguments of design '" +
+                (other.path / "decode").string() +
+                "':\n  layer 1: weight 'arg1' 4");
+}
+
+TEST_F(LanguageModelTest, WeightOfTheWrongSizeIsRefused) {
+  TemporaryDirectory other;
+  makeModel(other.path);
+  writeFloats(other.path / "weights/l1.bin", {1, 2, 3});
+  const std::string error =
+      errorOf([&] { LanguageModel(*device, other.path.string()); });
+  EXPECT_NE(error.find("l1.bin' expected 16 bytes for 'arg1' of design"),
+            std::string::npos)
+      << error;
+  EXPECT_NE(error.find("but got 12"), std::string::npos) << error;
+}
+
+TEST_F(LanguageModelTest, MissingModelIsExplained) {
+  TemporaryDirectory empty;
+  EXPECT_EQ(errorOf([&] { LanguageModel(*device, empty.path.string()); }),
+            "expected a compiled language model in '" + empty.path.string() +
+                "' but there is no model.json; make one with streamtensor "
+                "compile MODEL --output-dir");
+}
+
+} // namespace
