@@ -10,7 +10,7 @@
 //
 // 1. Grow. Simulate from the least depths. At a deadlock, make one full FIFO of
 //    the cycle one token deeper and continue in place (T. M. Parks, Bounded
-//    Scheduling of Process Networks, 1995, section 4.2). Each step lets a
+//    Scheduling of Process Networks, 1995). Each step lets a
 //    writer go on, so this ends; a cycle without a full FIFO is a true deadlock
 //    that no depth resolves.
 // 2. Shrink. Each FIFO that grew, largest first, is simulated one token

@@ -237,7 +237,7 @@ LogicalResult KernelWalker::declareFifos(dataflow::KernelOp kernel) {
       if (isa<ITensorType>(value.getType()))
         return op.emitOpError("expected converters and forks to be tasks "
                               "before their accesses are analyzed; run "
-                              "--st-materialize-converters and "
+                              "--st-materialize-streams and "
                               "--st-insert-forks first");
   }
   return success();
