@@ -78,7 +78,7 @@ def user_names(exported: torch.export.ExportedProgram, dynamic_shapes: Any) -> d
     if not dynamic_shapes:
         return names
     entries = pytree.tree_leaves(
-        dynamic_shapes.values() if isinstance(dynamic_shapes, dict) else dynamic_shapes,
+        list(dynamic_shapes.values()) if isinstance(dynamic_shapes, dict) else dynamic_shapes,
         is_leaf=lambda x: x is None or is_shape_spec(x),
     )
     inputs = [
@@ -101,7 +101,7 @@ def user_names(exported: torch.export.ExportedProgram, dynamic_shapes: Any) -> d
 def is_shape_spec(value: Any) -> bool:
     """Tells the spec of one tensor, {0: Dim} or (Dim, None), from a container of specs."""
     if isinstance(value, dict):
-        return all(isinstance(key, int) for key in value)
+        return bool(value) and all(isinstance(key, int) for key in value)
     if isinstance(value, (tuple, list)):
         return not any(isinstance(item, (dict, tuple, list)) for item in value)
     return False

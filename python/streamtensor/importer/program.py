@@ -109,11 +109,12 @@ def capture(
     """
     args, kwargs = distinct_tensors(args, kwargs or {})
     expected, exported = trace(module, args, kwargs, dynamic_shapes)
-    refuse_mutation(exported)
     dims = read_dimensions(exported, dynamic_shapes)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         exported = exported.run_decompositions(decomposition_table())
+    # Only now: the decomposition turns writes into memory into results.
+    refuse_mutation(exported)
     program = clean(exported, function, prefix, drop_dead_inputs, role_of)
     program.dims = dims
     check(program, pytree.tree_leaves((args, kwargs)), expected, tolerance)
@@ -194,12 +195,12 @@ def clean(
         program.arguments.append(
             Argument("", "weight", tuple(value.shape), value.dtype, source, value.detach())
         )
+    set_results(program, exported)
     if dead and not drop_dead_inputs:
         raise StreamTensorError(
             f"the results do not depend on {', '.join(repr(name) for name in dead)}; "
             "take such inputs out of the example inputs and of the module's forward"
         )
-    set_results(program, exported)
     for index, argument in enumerate(program.arguments):
         argument.name = f"arg{index}"
     refuse_types(program)

@@ -26,7 +26,7 @@ def trace(
             f"expected a torch.nn.Module but got {type(module).__name__}; "
             "wrap the computation in the forward of a module"
         )
-    with evaluation_mode(module), torch.no_grad(), quiet():
+    with evaluation_mode(module), unchanged_buffers(module), torch.no_grad(), quiet():
         try:
             # On copies: a forward that writes into its inputs must not change ours.
             copies = pytree.tree_map_only(torch.Tensor, torch.clone, (args, kwargs))
@@ -57,6 +57,18 @@ def evaluation_mode(module: torch.nn.Module) -> Iterator[None]:
     finally:
         for part in training:
             part.training = True
+
+
+@contextlib.contextmanager
+def unchanged_buffers(module: torch.nn.Module) -> Iterator[None]:
+    """Gives a module that changes its buffers in forward the old values back."""
+    saved = [(buffer, buffer.clone()) for buffer in module.buffers()]
+    try:
+        yield
+    finally:
+        with torch.no_grad():
+            for buffer, value in saved:
+                buffer.copy_(value)
 
 
 @contextlib.contextmanager
@@ -105,4 +117,4 @@ def first_line(error: BaseException) -> str:
 
 
 def compact(text: str) -> str:
-    return " ".join(text.split())[:400]
+    return " ".join(text.partition("For more information")[0].split())[:400]

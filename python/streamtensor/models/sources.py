@@ -120,6 +120,8 @@ def load_checkpoint(source: ModelSource) -> torch.nn.Module:
             dtype=torch.float32,
             attn_implementation="eager",
             output_loading_info=True,
+            # Only so that all of them are reported; `refuse_incomplete` refuses them.
+            ignore_mismatched_sizes=True,
             **options,
         )
     except Exception as error:
@@ -138,7 +140,9 @@ def refuse_incomplete(source: ModelSource, report: dict[str, Any]) -> None:
         ("unexpected_keys", "has unknown"),
         ("mismatched_keys", "has misshapen"),
     ):
-        names = sorted(str(name) for name in report.get(key) or [])
+        names = sorted(
+            str(name[0] if isinstance(name, tuple) else name) for name in report.get(key) or []
+        )
         if names:
             listed = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if names[8:] else "")
             problems.append(f"{what} {listed}")

@@ -1,0 +1,262 @@
+"""The command line: results, exit codes, and one clear message for every bad input."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from streamtensor import cli
+from streamtensor.models import configs, sources
+
+MODEL_FILE = """
+import torch
+
+def make():
+    return torch.nn.Linear(5, 3), (torch.randn(2, 5),)
+
+def fails():
+    raise ValueError("no data")
+
+def wrong():
+    return torch.nn.Linear(5, 3)
+"""
+
+
+@pytest.fixture(autouse=True)
+def surroundings(
+    fake_bin: Path,
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The stand-in tools, a cache for these tests, and a current directory with model.py."""
+    monkeypatch.setenv("STREAMTENSOR_BIN_DIR", str(fake_bin))
+    cache = tmp_path_factory.getbasetemp() / "streamtensor-cache"
+    monkeypatch.setenv("STREAMTENSOR_CACHE_DIR", str(cache))
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    monkeypatch.chdir(tmp_path)
+    Path("model.py").write_text(MODEL_FILE)
+
+
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture) -> Callable[..., tuple[int, str, str]]:
+    """Runs a command in this process; returns exit code, stdout and stderr."""
+
+    def call(*arguments: object) -> tuple[int, str, str]:
+        capfd.readouterr()
+        handler = signal.getsignal(signal.SIGTERM)
+        try:
+            code = cli.main([str(argument) for argument in arguments])
+        except SystemExit as ended:
+            code = ended.code
+        finally:
+            signal.signal(signal.SIGTERM, handler)
+        return code, *capfd.readouterr()
+
+    return call
+
+
+def test_export(run: Callable) -> None:
+    code, out, err = run("export", "model.py:make", "--output-dir", "out")
+    assert (code, out) == (0, "out/module.mlir\n")
+    assert "exporting model.py:make" in err
+    names = {path.name for path in Path("out").iterdir()}
+    assert names == {"module.mlir", "manifest.json", "weights.safetensors"}
+
+
+@pytest.mark.parametrize(
+    ("spec", "code", "part"),
+    [
+        ("model.py:nothing", 1, "has no 'nothing'; it defines: make, fails, wrong"),
+        ("model.py:fails", 1, "raised ValueError at model.py:8: no data"),
+        ("model.py:wrong", 1, "to return (module, example_inputs) but got Linear"),
+        ("model.py:torch", 1, "is no function"),
+        ("missing.py:make", 1, "there is no file 'missing.py'"),
+        ("broken.py:make", 1, "'broken.py' cannot be imported: ZeroDivisionError at broken.py:1"),
+        ("model.py", 2, "expected FILE.py:FACTORY but got 'model.py'"),
+    ],
+)
+def test_export_refuses(run: Callable, spec: str, code: int, part: str) -> None:
+    Path("broken.py").write_text("1 / 0\n")
+    got, out, err = run("export", spec, "--output-dir", "out")
+    assert (got, out) == (code, "")
+    assert part in err and err.count("streamtensor: error:") == 1
+    assert "Traceback" not in err
+    assert not Path("out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "part"),
+    [
+        ("compile gpt5 --output-dir out", 1, "unknown model 'gpt5'; expected one of smollm2-135m,"),
+        ("compile gpt2-medium --output-dir out", 1, "no trained weights of 'gpt2-medium'"),
+        ("compile model.py --output-dir out", 1, "expected a checkpoint directory or a .gguf"),
+        ("compile . --output-dir out", 1, "is a directory without config.json"),
+        ("compile smollm2-135m-tiny --output-dir out --precision w4a8", 1, "precision 'w4a8'"),
+        ("compile smollm2-135m-tiny --output-dir out --max-length x", 2, "above 0 but got 'x'"),
+        ("compile smollm2-135m-tiny", 2, "--output-dir"),
+        ("generate smollm2-135m-tiny --max-new-tokens 3", 2, "--prompt"),
+        ("generate smollm2-135m-tiny --prompt a --max-new-tokens 0", 2, "above 0 but got '0'"),
+        ("generate m --prompt-ids 1,x --max-new-tokens 3", 2, "token ids separated by commas"),
+        ("generate m --prompt a --max-new-tokens 3 --top-k 5", 2, "--temperature"),
+        ("generate m --prompt a --max-new-tokens 3 --device xrt", 1, "no device 'xrt'"),
+        ("generate m --prompt-ids 1 --chat --max-new-tokens 3", 2, "--chat needs --prompt"),
+        ("simulate out", 2, "invalid choice"),
+        ("", 2, "COMMAND"),
+    ],
+)
+def test_bad_arguments(run: Callable, arguments: str, code: int, part: str) -> None:
+    got, out, err = run(*arguments.split())
+    assert (got, out) == (code, "")
+    assert part in err and "Traceback" not in err
+    assert not Path("out").exists()
+
+
+def test_tools_that_are_not_built(run: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STREAMTENSOR_BIN_DIR", str(Path.cwd()))
+    code, _, err = run("run", "design", "--inputs", "a", "--outputs", "b")
+    assert code == 1 and "there is no 'streamtensor-run' in" in err
+
+
+def test_generate_and_check(run: Callable) -> None:
+    arguments = ["generate", "smollm2-135m-tiny", "--prompt", "Hello", "--max-new-tokens", 6]
+    code, out, err = run(*arguments, "--check", "--json", "result.json", "--max-length", 32)
+    assert code == 0, err
+    lines = out.splitlines()
+    assert lines[-1].startswith("tokens equal: 6/6; max abs logit error: ")
+    result = json.loads(Path("result.json").read_text())
+    assert result["prompt_ids"] == list(b"Hello")
+    assert len(result["ids"]) == 6
+    assert lines[:-1] == result["text"].splitlines()
+    for key in ("tokens_per_second", "peak_rss_bytes", "macs", "dma_bytes"):
+        assert result[key] > 0
+
+    # The second run finds the compiled model; ids need no tokenizer.
+    ids = ",".join(map(str, b"Hello"))
+    code, out, err = run(
+        "generate",
+        "smollm2-135m-tiny",
+        "--prompt-ids",
+        ids,
+        "--max-new-tokens",
+        6,
+        "--ignore-eos",
+        "--json",
+        "again.json",
+        "--max-length",
+        32,
+    )
+    assert code == 0 and "using the compiled model" in err
+    assert json.loads(Path("again.json").read_text())["ids"] == result["ids"]
+
+    code, out, err = run(*arguments[:2], "--prompt", "x" * 40, *arguments[4:], "--max-length", 32)
+    assert code == 1 and out == "" and "compiled for 32" in err
+
+
+def test_compile_leaves_nothing_when_a_tool_fails(run: Callable, fake_bin: Path) -> None:
+    (fake_bin / "fail").write_text("pack")
+    try:
+        code, out, err = run(
+            "compile", "smollm2-135m-tiny", "--output-dir", "out", "--max-length", 8
+        )
+    finally:
+        (fake_bin / "fail").unlink()
+    assert (code, out) == (1, "")
+    assert "'streamtensor-pack' failed with exit code 1\nerror: the fake pack was asked" in err
+    assert {path.name for path in Path.cwd().iterdir()} <= {"model.py", "__pycache__"}
+
+
+def test_compile_of_a_module(run: Callable) -> None:
+    code, out, _ = run("compile", "model.py:make", "--output-dir", "out")
+    assert (code, out) == (0, str(Path.cwd() / "out/interface.json") + "\n")
+    assert Path("out/export/module.mlir").is_file()
+
+
+def test_interrupted_compile() -> None:
+    """A SIGTERM in the middle: exit code 1, one message, no directory."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "streamtensor", "compile", "smollm2-135m-tiny", "--output-dir", "o"],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    for line in process.stderr:
+        if "importing the layer" in line:
+            break
+    time.sleep(0.1)
+    process.send_signal(signal.SIGTERM)
+    err = process.stderr.read()
+    assert process.wait(timeout=60) == 1
+    assert "streamtensor: error: interrupted" in err and "Traceback" not in err
+    assert {path.name for path in Path.cwd().iterdir()} <= {"model.py", "__pycache__"}
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("checkpoint") / "my-llama"
+    config = configs.config_of("tinyllama-1.1b-tiny")
+    sources.random_model(config, 3).save_pretrained(directory)
+    return directory
+
+
+def test_checkpoint_directory(checkpoint: Path) -> None:
+    source = sources.resolve(str(checkpoint), None)
+    assert source.name == "my-llama"
+    model = sources.load_model(source)
+    stored = load_file(checkpoint / "model.safetensors")
+    assert torch.equal(model.lm_head.weight, stored["lm_head.weight"])
+    assert sources.load_tokenizer(source) is None
+
+
+@pytest.mark.parametrize(
+    ("change", "part"),
+    [
+        (lambda t: t.pop("model.norm.weight"), "it lacks model.norm.weight"),
+        (lambda t: t.update(extra=torch.zeros(2)), "it has unknown extra"),
+        (
+            lambda t: t.update({"model.norm.weight": torch.zeros(3)}),
+            "it has misshapen model.norm.weight",
+        ),
+    ],
+)
+def test_checkpoint_that_does_not_fit(
+    run: Callable, checkpoint: Path, change: Callable, part: str
+) -> None:
+    broken = Path("broken")
+    broken.mkdir()
+    (broken / "config.json").write_bytes((checkpoint / "config.json").read_bytes())
+    tensors = load_file(checkpoint / "model.safetensors")
+    change(tensors)
+    save_file(tensors, broken / "model.safetensors", metadata={"format": "pt"})
+    code, _, err = run("compile", "broken", "--output-dir", "out")
+    assert code == 1 and part in err and "Traceback" not in err
+    assert not Path("out").exists()
+
+
+def test_checkpoint_that_is_no_checkpoint(run: Callable) -> None:
+    Path("bad.gguf").write_bytes(b"GGUF nonsense" * 10)
+    code, _, err = run("compile", "bad.gguf", "--output-dir", "out")
+    assert code == 1 and "'bad.gguf' cannot be loaded" in err and "Traceback" not in err
+
+
+def test_disk_that_is_full(run: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+    import errno
+
+    from streamtensor import manifest
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(manifest, "write_safetensors", full)
+    code, _, err = run("export", "model.py:make", "--output-dir", "out")
+    assert code == 1 and "no space left on device" in err
+    assert not Path("out").exists()
