@@ -12,12 +12,22 @@
 //===----------------------------------------------------------------------===//
 
 #include "streamtensor/Dialect/RegisterDialects.h"
+#include "streamtensor/Transforms/Dataflow/Passes.h"
+#include "streamtensor/Transforms/Linalg/Passes.h"
+#include "streamtensor/Conversion/Passes.h"
+#include "streamtensor/Transforms/Memory/Passes.h"
+#include "streamtensor/Transforms/Stream/Passes.h"
 
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   streamtensor::registerAllDialects(registry);
+  streamtensor::registerLinalgTransformsPasses();
+  streamtensor::registerDataflowTransformsPasses();
+  streamtensor::registerMemoryTransformsPasses();
+  streamtensor::registerStreamTransformsPasses();
+  streamtensor::registerConversionPasses();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "StreamTensor pass driver\n", registry));
 }

@@ -1,0 +1,49 @@
+//===- DesignWriter.h - the output directory -*- C++ -*-===//
+//
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Writes the output directory of a compile: code, weights, reports.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STREAMTENSOR_PIPELINES_DESIGNWRITER_H
+#define STREAMTENSOR_PIPELINES_DESIGNWRITER_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace streamtensor {
+
+struct DesignRequest {
+  std::string outputDir, target, name;
+  uint64_t seed = 0;
+  int64_t onchipBudgetBytes = 0;
+  /// Safetensors file with the weights, row-major, keys arg0...; may be empty.
+  std::string weights;
+  /// Wall-clock seconds per phase.
+  std::vector<std::pair<std::string, double>> seconds;
+};
+
+/// Writes the design of `module` (phase hls): built in a temporary directory
+/// beside `outputDir`, which replaces it when everything is written. Errors go
+/// to `errs`.
+bool writeDesignDirectory(mlir::ModuleOp module, const DesignRequest &request,
+                          llvm::raw_ostream &errs);
+
+/// Runs random data through every phase and compares; says on `errs` which
+/// phase, task and token differ first.
+bool validateDesign(
+    const std::vector<std::pair<std::string, mlir::ModuleOp>> &phases,
+    const std::string &function, uint64_t seed, llvm::raw_ostream &errs);
+
+} // namespace streamtensor
+
+#endif // STREAMTENSOR_PIPELINES_DESIGNWRITER_H

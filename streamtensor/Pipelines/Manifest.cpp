@@ -1,0 +1,158 @@
+//===- Manifest.cpp - what the arguments are -*- C++ -*-===//
+//
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Reading of manifests.
+//
+//===----------------------------------------------------------------------===//
+
+#include "streamtensor/Pipelines/Manifest.h"
+
+#include "streamtensor/Transforms/Memory/Passes.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+using namespace streamtensor;
+
+static const llvm::StringSet<> &knownRoles() {
+  static const llvm::StringSet<> roles{"weight", "input", "cache", "mask",
+                                       "position"};
+  return roles;
+}
+
+static std::optional<std::vector<int64_t>>
+readShape(const llvm::json::Object &object, StringRef key) {
+  const llvm::json::Array *list = object.getArray(key);
+  if (!list)
+    return std::nullopt;
+  std::vector<int64_t> shape;
+  for (const llvm::json::Value &value : *list) {
+    std::optional<int64_t> size = value.getAsInteger();
+    if (!size || *size < 0)
+      return std::nullopt;
+    shape.push_back(*size);
+  }
+  return shape;
+}
+
+static bool readArgument(const llvm::json::Value &value, size_t index,
+                         ManifestArgument &argument, std::string &error) {
+  auto fail = [&](StringRef what) {
+    error = "argument " + std::to_string(index) + ": expected " + what.str();
+    return false;
+  };
+  const llvm::json::Object *object = value.getAsObject();
+  if (!object)
+    return fail("an object");
+  std::optional<StringRef> name = object->getString("name");
+  std::optional<StringRef> role = object->getString("role");
+  std::optional<StringRef> dtype = object->getString("dtype");
+  std::optional<std::vector<int64_t>> shape = readShape(*object, "shape");
+  if (!name)
+    return fail("a string 'name'");
+  if (!role || !knownRoles().contains(*role))
+    return fail("'role' to be weight, input, cache, mask or position");
+  if (!shape)
+    return fail("a list of sizes 'shape'");
+  argument.name = name->str();
+  argument.role = role->str();
+  argument.dtype = dtype.value_or("").str();
+  argument.shape = *shape;
+  if (object->get("buffer_shape")) {
+    std::optional<std::vector<int64_t>> buffer =
+        readShape(*object, "buffer_shape");
+    if (!buffer)
+      return fail("a list of sizes 'buffer_shape'");
+    argument.bufferShape = *buffer;
+  }
+  return true;
+}
+
+std::optional<Manifest> streamtensor::readManifest(const std::string &path,
+                                                   std::string &error) {
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  if (!buffer) {
+    error =
+        "cannot read manifest '" + path + "': " + buffer.getError().message();
+    return std::nullopt;
+  }
+  auto fail = [&](const std::string &what) {
+    error = "malformed manifest '" + path + "': " + what;
+    return std::nullopt;
+  };
+  llvm::Expected<llvm::json::Value> parsed =
+      llvm::json::parse((*buffer)->getBuffer());
+  if (!parsed)
+    return fail(llvm::toString(parsed.takeError()));
+  const llvm::json::Object *root = parsed->getAsObject();
+  if (!root)
+    return fail("expected an object");
+  if (root->getInteger("schema") != 1)
+    return fail("expected schema 1");
+  Manifest manifest;
+  manifest.function = root->getString("function").value_or("").str();
+  const llvm::json::Array *arguments = root->getArray("arguments");
+  if (!arguments)
+    return fail("expected a list 'arguments'");
+  for (auto [index, value] : llvm::enumerate(*arguments)) {
+    std::string what;
+    if (!readArgument(value, index, manifest.arguments.emplace_back(), what))
+      return fail(what);
+  }
+  if (std::optional<StringRef> weights = root->getString("weights")) {
+    llvm::SmallString<256> resolved(*weights);
+    if (llvm::sys::path::is_relative(resolved)) {
+      resolved = llvm::sys::path::parent_path(path);
+      llvm::sys::path::append(resolved, *weights);
+    }
+    manifest.weights = std::string(resolved);
+  }
+  return manifest;
+}
+
+LogicalResult streamtensor::annotateArguments(func::FuncOp function,
+                                              const Manifest *manifest) {
+  Builder builder(function.getContext());
+  unsigned count = function.getNumArguments();
+  if (manifest && manifest->arguments.size() != count)
+    return function.emitError()
+           << "expected a manifest of " << count << " arguments but got "
+           << manifest->arguments.size();
+  for (unsigned i = 0; i < count; ++i) {
+    // The names arg0, arg1, ... are the contract with the files of tensors;
+    // what the model calls the argument is the manifest's `source`.
+    function.setArgAttr(i, kArgumentNameAttr,
+                        builder.getStringAttr("arg" + std::to_string(i)));
+    if (!manifest) {
+      function.setArgAttr(i, kArgumentRoleAttr, builder.getStringAttr("input"));
+      continue;
+    }
+    const ManifestArgument &argument = manifest->arguments[i];
+    auto type = dyn_cast<RankedTensorType>(function.getArgumentTypes()[i]);
+    if (!type || type.getShape() != ArrayRef<int64_t>(argument.shape))
+      return function.emitError()
+             << "expected argument " << i << " ('" << argument.name
+             << "') to have the manifest's shape ["
+             << llvm::make_range(argument.shape.begin(), argument.shape.end())
+             << "] but it is " << function.getArgumentTypes()[i];
+    function.setArgAttr(i, kArgumentRoleAttr,
+                        builder.getStringAttr(argument.role));
+    if (argument.role == "weight" && !manifest->weights.empty())
+      function.setArgAttr(
+          i, kWeightFileAttr,
+          builder.getStringAttr("weights/arg" + std::to_string(i) + ".bin"));
+    if (!argument.bufferShape.empty())
+      function.setArgAttr(i, kBufferShapeAttr,
+                          builder.getDenseI64ArrayAttr(argument.bufferShape));
+  }
+  return success();
+}

@@ -1,0 +1,79 @@
+//===- InferConverters.cpp - size of converters -*- C++ -*-===//
+//
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Puts buffer shape, shared loops, bytes and the reason on every converter.
+//
+//===----------------------------------------------------------------------===//
+
+#include "streamtensor/Transforms/Dataflow/Passes.h"
+
+#include "streamtensor/Dialect/ITensor/IR/ITensor.h"
+#include "streamtensor/Support/ConverterInference.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace streamtensor {
+#define GEN_PASS_DEF_INFERCONVERTERS
+#include "streamtensor/Transforms/Dataflow/Passes.h.inc"
+} // namespace streamtensor
+
+using namespace mlir;
+using namespace streamtensor;
+using namespace streamtensor::itensor;
+
+namespace {
+
+class InferConverters
+    : public streamtensor::impl::InferConvertersBase<InferConverters> {
+public:
+  using streamtensor::impl::InferConvertersBase<
+      InferConverters>::InferConvertersBase;
+
+  void runOnOperation() override {
+    if (algorithm != "default" && algorithm != "paper") {
+      getOperation().emitError()
+          << "expected algorithm 'default' or 'paper' but got '" << algorithm
+          << "'";
+      return signalPassFailure();
+    }
+    SmallVector<ConverterOp> converters;
+    getOperation().walk([&](ConverterOp op) { converters.push_back(op); });
+    for (ConverterOp op : converters)
+      if (failed(infer(op)))
+        return signalPassFailure();
+  }
+
+private:
+  LogicalResult infer(ConverterOp op) {
+    ITensorType source = op.getSource().getType();
+    ITensorType result = op.getResult().getType();
+    OpBuilder builder(op);
+    std::string error;
+    std::optional<ConverterPlan> plan =
+        inferConverter(source.getOrder(), result.getOrder(), error,
+                       algorithm == "paper" ? ConverterAlgorithm::Paper
+                                            : ConverterAlgorithm::Default);
+    if (!plan)
+      return op.emitOpError() << error;
+    if (plan->kind == ConverterPlan::Kind::None) {
+      auto cast = CastOp::create(builder, op.getLoc(), result, op.getSource());
+      op.replaceAllUsesWith(cast.getResult());
+      op.erase();
+      return success();
+    }
+    int64_t elementBytes =
+        llvm::divideCeil(source.getElementType().getIntOrFloatBitWidth(), 8);
+    op.setBufferShape(ArrayRef<int64_t>(plan->bufferShape));
+    op.setSharedLoops(plan->sharedLoops());
+    op.setBytes(plan->bytes(elementBytes));
+    op.setReason(StringRef(plan->reason));
+    return success();
+  }
+};
+
+} // namespace

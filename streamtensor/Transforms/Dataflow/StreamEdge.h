@@ -1,0 +1,67 @@
+//===- StreamEdge.h - what lies on an edge -*- C++ -*-===//
+//
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Plans what lies between the producer and the consumer of a stream: nothing, a
+// cast, a reassociation, a converter, or a sequence of them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STREAMTENSOR_TRANSFORMS_DATAFLOW_STREAMEDGE_H
+#define STREAMTENSOR_TRANSFORMS_DATAFLOW_STREAMEDGE_H
+
+#include "streamtensor/Dialect/ITensor/IR/ITensor.h"
+#include "streamtensor/Support/TokenOrder.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace streamtensor {
+
+/// One reshape between two tensors: each dimension of the smaller rank is a
+/// group of dimensions of the larger one.
+struct Reshape {
+  bool expands;
+  std::vector<std::vector<unsigned>> groups;
+  mlir::SmallVector<int64_t> sourceShape, resultShape;
+};
+
+/// The tensor that `value` is a reshape of, and the reshapes from it to
+/// `value`, in order.
+mlir::Value traceReshapes(mlir::Value value, std::vector<Reshape> &reshapes);
+
+/// What lies on an edge, source to destination.
+struct EdgePlan {
+  enum class Kind { Cast, Reassociate, Converter };
+  struct Step {
+    Kind kind;
+    TokenOrder result;
+  };
+  std::vector<Step> steps;
+  /// On-chip memory of all converters and width adapters, in elements.
+  int64_t elements = 0;
+};
+
+/// Plans the edge from a stream in order `source` through `reshapes` to a
+/// consumer that wants `destination`. Never fails: where an order can't be
+/// carried through a reshape, the edge goes through memory order.
+EdgePlan planEdge(const TokenOrder &source, mlir::ArrayRef<Reshape> reshapes,
+                  const TokenOrder &destination);
+
+/// Creates the operations of `plan` behind `source`.
+mlir::Value buildEdge(mlir::OpBuilder &builder, mlir::Location loc,
+                      mlir::Value source, const EdgePlan &plan);
+
+/// The order `destination` seen from before `reshapes`, when there is one.
+std::optional<TokenOrder> pullThrough(const TokenOrder &destination,
+                                      mlir::ArrayRef<Reshape> reshapes);
+
+/// Whether a loop repeats what is inside it.
+bool hasRevisits(const TokenOrder &order);
+
+} // namespace streamtensor
+
+#endif // STREAMTENSOR_TRANSFORMS_DATAFLOW_STREAMEDGE_H

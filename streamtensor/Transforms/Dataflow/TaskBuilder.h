@@ -1,0 +1,91 @@
+//===- TaskBuilder.h - loops of a task -*- C++ -*-===//
+//
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What every pass that writes task bodies shares: constants at the start of the
+// task, loop nests that carry values, reads and writes of tokens, offsets.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STREAMTENSOR_TRANSFORMS_DATAFLOW_TASKBUILDER_H
+#define STREAMTENSOR_TRANSFORMS_DATAFLOW_TASKBUILDER_H
+
+#include "streamtensor/Dialect/Dataflow/IR/Dataflow.h"
+#include "streamtensor/Dialect/ITensor/IR/ITensor.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace streamtensor {
+
+/// Writes the body of one task at the current insertion point of `builder`.
+class TaskBuilder {
+public:
+  /// Starts at the beginning of the body of `task`, which must be empty.
+  TaskBuilder(mlir::OpBuilder &builder, dataflow::TaskOp task);
+
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+
+  /// The index constant `value`, created once at the start of the task.
+  mlir::Value index(int64_t value);
+
+  /// A copy of the constant-like operation that defines `value`, at the start
+  /// of the task; fails with an error on `user` when it is no constant.
+  mlir::FailureOr<mlir::Value> captureConstant(mlir::Value value,
+                                               mlir::Operation *user);
+
+  using Values = mlir::SmallVector<mlir::Value>;
+  /// One loop 0..trip that carries `carried`; `body` gets the induction
+  /// variable and the carried values and returns the new ones.
+  Values loop(int64_t trip, mlir::StringRef label, mlir::ValueRange carried,
+              mlir::function_ref<Values(mlir::Value, mlir::ValueRange)> body);
+
+  /// A nest of loops; `body` gets all induction variables.
+  Values
+  nest(mlir::ArrayRef<int64_t> trips, mlir::StringRef label,
+       mlir::ValueRange carried,
+       mlir::function_ref<Values(mlir::ValueRange, mlir::ValueRange)> body);
+
+  /// The sum over `terms` of induction variable x step, as an affine.apply, or
+  /// the attribute 0 when there is none.
+  mlir::OpFoldResult
+  offset(mlir::ArrayRef<std::pair<mlir::Value, int64_t>> terms);
+
+  /// Offsets of the token of `order` whose loops have the induction variables
+  /// `ivs`, one per data dimension.
+  mlir::SmallVector<mlir::OpFoldResult> offsets(const TokenOrder &order,
+                                                mlir::ValueRange ivs);
+
+  /// Pulls one token into a fresh tensor.
+  mlir::Value read(mlir::Value source);
+
+  /// Pushes `token` and returns the new destination.
+  mlir::Value write(mlir::Value token, mlir::Value dest);
+
+private:
+  mlir::Block *start;
+  llvm::MapVector<int64_t, mlir::Value> indices;
+  llvm::MapVector<mlir::Value, mlir::Value> captured;
+  mlir::Operation *lastConstant = nullptr;
+
+  void setConstantInsertionPoint();
+};
+
+/// Shape {1, 1, ...} or {sizes...} as attributes, and unit strides, for slices.
+mlir::SmallVector<mlir::OpFoldResult>
+asIndexAttrs(mlir::OpBuilder &builder, mlir::ArrayRef<int64_t> values);
+
+/// A short name for what `op` computes: its `st.name` if it has one.
+std::string baseName(mlir::Operation *op);
+
+/// "linalg.generic at model.py:12": the operation and its line in the model.
+std::string describeSource(mlir::Operation *op);
+
+} // namespace streamtensor
+
+#endif // STREAMTENSOR_TRANSFORMS_DATAFLOW_TASKBUILDER_H
