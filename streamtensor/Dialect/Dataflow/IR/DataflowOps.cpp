@@ -174,9 +174,13 @@ ParseResult TaskOp::parse(OpAsmParser &parser, OperationState &result) {
       parser.parseRegion(*result.addRegion(), arguments))
     return failure();
   Region &body = *result.regions.front();
-  if (!body.empty() && (body.front().empty() ||
-                        !body.front().back().hasTrait<OpTrait::IsTerminator>()))
-    OpBuilder::atBlockEnd(&body.front()).create<YieldOp>(result.location);
+  Block &block = body.empty() ? body.emplaceBlock() : body.front();
+  if (block.empty() || !block.back().hasTrait<OpTrait::IsTerminator>()) {
+    // Not atBlockEnd: the block has no parent yet that would know the context.
+    OpBuilder builder(parser.getContext());
+    builder.setInsertionPointToEnd(&block);
+    YieldOp::create(builder, result.location);
+  }
   return success();
 }
 

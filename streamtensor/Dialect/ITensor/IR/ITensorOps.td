@@ -60,7 +60,7 @@ def ITensor_ReadOp
     `init` is the destination when the token is a tensor.
 
     ```mlir
-    %w = itensor.read %src init(%buf) : !itensor.itensor<16xf32, [4] * [16], (d0) -> (d0)> -> tensor<16xf32>
+    %w = itensor.read %src init(%buf : tensor<16xf32>) : !itensor.itensor<16xf32, [4] * [16], (d0) -> (d0)> -> tensor<16xf32>
     %x = itensor.read %xs : !itensor.itensor<f32, [64] * [1], (d0) -> (d0)> -> f32
     ```
   }];

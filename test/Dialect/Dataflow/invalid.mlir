@@ -1,0 +1,100 @@
+// What the verifiers of the dataflow dialect refuse, and what they say.
+// RUN: streamtensor-opt %s --split-input-file --verify-diagnostics
+
+!s = !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
+
+func.func @boundary(%arg0: tensor<4xf32>) {
+  // expected-error @below {{'dataflow.kernel' op expected block argument 0 to be an itensor over 'tensor<4xf32>' but got '!itensor.itensor<f32, [8] * [1], (d0) -> (d0)>'}}
+  // expected-note @below {{it covers 'tensor<8xf32>'}}
+  dataflow.kernel "k" (%x : !s = %arg0 : tensor<4xf32>) {
+    dataflow.yield
+  }
+  return
+}
+
+// -----
+
+!s = !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
+
+func.func @yielded(%arg0: tensor<8xf32>) {
+  // expected-error @below {{'dataflow.kernel' op expected yielded value 0 to be an itensor over 'tensor<4xf32>' but got}}
+  // expected-note @below {{it covers 'tensor<8xf32>'}}
+  %0 = dataflow.kernel "k" (%x : !s = %arg0 : tensor<8xf32>) -> (tensor<4xf32>) {
+    dataflow.yield %x : !s
+  }
+  return
+}
+
+// -----
+
+!s = !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
+
+func.func @results(%arg0: tensor<8xf32>) {
+  // expected-error @below {{'dataflow.kernel' op expected 1 yielded values but got 0}}
+  %0 = dataflow.kernel "k" (%x : !s = %arg0 : tensor<8xf32>) -> (tensor<8xf32>) {
+    dataflow.yield
+  }
+  return
+}
+
+// -----
+
+// A kernel is isolated: everything that it uses is an operand.
+!s = !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
+
+func.func @isolated(%a: !s) {
+  // expected-note @below {{required by region isolation constraints}}
+  dataflow.kernel "k" () {
+    // expected-error @below {{'itensor.read' op using value defined outside the region}}
+    %0 = itensor.read %a : !s -> f32
+    dataflow.yield
+  }
+  return
+}
+
+// -----
+
+!s = !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
+
+func.func @task_results(%e: !s) {
+  // expected-error @below {{'dataflow.task' op expected yielded values of types}}
+  %0 = dataflow.task "t" inits(%o = %e) : (!s) {
+    dataflow.yield
+  }
+  return
+}
+
+// -----
+
+func.func @kind() {
+  // expected-error @below {{'dataflow.task' op expected kind to be one of compute, dma_in, dma_out, converter, fork, join but got 'magic'}}
+  dataflow.task "t" attributes {kind = "magic"} {
+    dataflow.yield
+  }
+  return
+}
+
+// -----
+
+// expected-error @below {{'dataflow.yield' op expects parent op to be one of 'dataflow.kernel, dataflow.task'}}
+dataflow.yield
+
+// -----
+
+// expected-error @below {{expected tile and unroll of rank 2 but got 1 and 2}}
+#s = #dataflow.schedule<order = [0, 1], tile = [1], unroll = [1, 1]>
+
+// -----
+
+// expected-error @below {{expected order to be a permutation of 0..1}}
+#s = #dataflow.schedule<order = [1, 1], tile = [1, 1], unroll = [1, 1]>
+
+// -----
+
+// expected-error @below {{expected positive tile and unroll factors}}
+#s = #dataflow.schedule<order = [0], tile = [0], unroll = [1]>
+
+// -----
+
+// expected-error @below {{expected unroll factor 3 to divide tile 16 of dimension 0}}
+#s = #dataflow.schedule<order = [0], tile = [16], unroll = [3]>

@@ -1,0 +1,59 @@
+// Kernel, task, yield and schedule are read, printed and read again; the
+// examples of the operations' descriptions stand here.
+// RUN: streamtensor-opt %s | streamtensor-opt | FileCheck %s
+// RUN: streamtensor-opt %s --emit-bytecode | streamtensor-opt | FileCheck %s
+
+// CHECK-LABEL: func.func @kernel
+func.func @kernel(%arg0: tensor<8xf32>) -> tensor<8xf32> {
+  // CHECK: %[[R:.*]] = dataflow.kernel "relu" (%[[X:.*]]: !itensor.itensor<f32, [8] * [1], (d0) -> (d0)> = %{{.*}} : tensor<8xf32>) -> tensor<8xf32> {
+  // CHECK-NEXT: %[[E:.*]] = itensor.empty
+  // CHECK-NEXT: %[[Y:.*]] = dataflow.task "relu" inits(%[[O:.*]] = %[[E]]) : (!itensor.itensor<f32, [8] * [1], (d0) -> (d0)>) {
+  // CHECK-NEXT: dataflow.yield %[[O]] :
+  // CHECK: dataflow.yield %[[Y]] : !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
+  %0 = dataflow.kernel "relu" (%x : !itensor.itensor<f32, [8] * [1], (d0) -> (d0)> = %arg0 : tensor<8xf32>) -> (tensor<8xf32>) {
+    %e = itensor.empty : !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
+    %y = dataflow.task "relu" inits(%o = %e) : (!itensor.itensor<f32, [8] * [1], (d0) -> (d0)>) {
+      dataflow.yield %o : !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
+    }
+    dataflow.yield %y : !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
+  }
+  return %0 : tensor<8xf32>
+}
+
+// CHECK-LABEL: func.func @task
+func.func @task(%e: !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>) {
+  // CHECK: dataflow.task "copy" inits({{.*}}) : (!itensor.itensor<f32, [8] * [1], (d0) -> (d0)>) attributes {kind = "compute"} {
+  %y = dataflow.task "copy" inits(%o = %e) : (!itensor.itensor<f32, [8] * [1], (d0) -> (d0)>) attributes {kind = "compute"} {
+    dataflow.yield %o : !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
+  }
+  return
+}
+
+// A task over streams has effects only: no inits, no results, and its yield may
+// be left out.
+// CHECK-LABEL: func.func @effects
+func.func @effects(%m: memref<8xf32>) {
+  // CHECK: dataflow.kernel "load" (%{{.*}}: memref<8xf32> = %{{.*}} : memref<8xf32>) {
+  dataflow.kernel "load" (%x : memref<8xf32> = %m : memref<8xf32>) {
+    %s = stream.stream "load_x_out" : !stream.stream<f32, 2>
+    %zero = arith.constant 0 : index
+    // CHECK: dataflow.task "load_x" attributes {kind = "dma_in"} {
+    dataflow.task "load_x" attributes {kind = "dma_in"} {
+      %v = memref.load %x[%zero] : memref<8xf32>
+      // CHECK: stream.write
+      stream.write %v, %s : f32, !stream.stream<f32, 2>
+      // CHECK-NEXT: dataflow.yield
+    }
+    dataflow.yield
+  }
+  return
+}
+
+// CHECK-LABEL: func.func @schedule
+func.func @schedule(%a: tensor<4x8xf32>, %b: tensor<8x32xf32>, %c: tensor<4x32xf32>) -> tensor<4x32xf32> {
+  // k outermost, 16 columns a token, 16 multipliers.
+  // CHECK: linalg.matmul {schedule = #dataflow.schedule<order = [0, 2, 1], tile = [1, 16, 1], unroll = [1, 16, 1]>}
+  %0 = linalg.matmul {schedule = #dataflow.schedule<order = [0, 2, 1], tile = [1, 16, 1], unroll = [1, 16, 1]>}
+      ins(%a, %b : tensor<4x8xf32>, tensor<8x32xf32>) outs(%c : tensor<4x32xf32>) -> tensor<4x32xf32>
+  return %0 : tensor<4x32xf32>
+}
