@@ -1,5 +1,11 @@
 //===- AbsorbCopies.cpp - Transposes and broadcasts into indexing maps ----===//
 //
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Removes generics that only move data by composing their maps into consumers
 // or into the producer.
 //

@@ -1,5 +1,11 @@
 //===- DemoteF64.cpp - Compute in f32 what the model computes in f64 ------===//
 //
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Changes every f64 type and constant of a function to f32 in place and removes
 // the conversions that become identities.
 //

@@ -1,5 +1,11 @@
 //===- DropUnitDims.cpp - Remove dimensions of size one -------------------===//
 //
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Removes dimensions of size one from generics (with the upstream patterns),
 // concatenations and slices.
 //

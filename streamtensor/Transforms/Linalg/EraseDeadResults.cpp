@@ -1,5 +1,11 @@
 //===- EraseDeadResults.cpp - Unused operands and results of generics -----===//
 //
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Removes the results of generics that nobody reads and what only they needed.
 //
 //===----------------------------------------------------------------------===//

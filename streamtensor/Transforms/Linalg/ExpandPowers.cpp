@@ -1,5 +1,11 @@
 //===- ExpandPowers.cpp - Powers with constant exponents ------------------===//
 //
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Replaces math.fpowi and math.powf with a constant exponent by products,
 // roots and divisions, as PyTorch evaluates them.
 //

@@ -1,5 +1,11 @@
 //===- FuseElementwise.cpp - Element-wise chains --------------------------===//
 //
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Fuses element-wise generics where nothing is computed twice by it.
 //
 //===----------------------------------------------------------------------===//

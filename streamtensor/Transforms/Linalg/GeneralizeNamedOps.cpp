@@ -1,5 +1,11 @@
 //===- GeneralizeNamedOps.cpp - Named Linalg operations to generics -------===//
 //
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Turns every Linalg operation except linalg.fill into linalg.generic.
 //
 //===----------------------------------------------------------------------===//

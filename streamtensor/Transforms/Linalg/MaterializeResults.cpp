@@ -1,5 +1,11 @@
 //===- MaterializeResults.cpp - A producing operation for every result ----===//
 //
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Copies results that are arguments, constants or results twice; turns fills
 // that are read as data into generics.
 //

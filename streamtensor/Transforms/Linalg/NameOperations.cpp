@@ -1,5 +1,11 @@
 //===- NameOperations.cpp - Names for what generics compute ---------------===//
 //
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Sets the attribute `st.name` of every generic to a short name for people.
 //
 //===----------------------------------------------------------------------===//

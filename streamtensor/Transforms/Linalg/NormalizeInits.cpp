@@ -1,5 +1,11 @@
 //===- NormalizeInits.cpp - Start values of generics ----------------------===//
 //
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Reductions start from a fill of a constant, everything else from
 // tensor.empty.
 //

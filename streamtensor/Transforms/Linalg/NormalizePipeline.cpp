@@ -1,17 +1,17 @@
 //===- NormalizePipeline.cpp - From imported to normalized Linalg ---------===//
 //
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // The order of the normalization passes, with the reason for each place.
 //
 //===----------------------------------------------------------------------===//
 
 #include "streamtensor/Transforms/Linalg/Passes.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/MLProgram/IR/MLProgram.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -73,6 +73,8 @@ void buildNormalizePipeline(OpPassManager &pm, const NormalizeOptions &options) 
   func.addPass(createCSEPass());
   // The identity generics of this pass would not survive canonicalization.
   func.addPass(createMaterializeResults());
+  // After the last pattern that inlines operands of rank 0.
+  func.addPass(createExposeScalarOperands());
   func.addPass(createNameOperations());
   func.addPass(createVerifyNormalized());
 }
@@ -88,12 +90,6 @@ void registerNormalizePipeline() {
       [](OpPassManager &pm, const NormalizeOptions &options) {
         buildNormalizePipeline(pm, options);
       });
-}
-
-void registerImportedDialects(DialectRegistry &registry) {
-  registry.insert<arith::ArithDialect, cf::ControlFlowDialect,
-                  func::FuncDialect, linalg::LinalgDialect, math::MathDialect,
-                  ml_program::MLProgramDialect, tensor::TensorDialect>();
 }
 
 } // namespace streamtensor

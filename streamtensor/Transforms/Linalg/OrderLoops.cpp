@@ -1,5 +1,11 @@
 //===- OrderLoops.cpp - Loops in the order of the result ------------------===//
 //
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Interchanges the loops of generics: result dimensions first, in order, then
 // reductions.
 //

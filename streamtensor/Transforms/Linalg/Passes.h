@@ -1,5 +1,11 @@
 //===- Passes.h - Normalization of imported Linalg --------------*- C++ -*-===//
 //
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Passes and the one pipeline that bring an imported function into the form of
 // phase `normalized`.
 //
@@ -17,7 +23,6 @@
 #include <string>
 
 namespace mlir {
-class DialectRegistry;
 class OpPassManager;
 } // namespace mlir
 
@@ -46,8 +51,11 @@ void buildNormalizePipeline(mlir::OpPassManager &pm);
 /// Registers `--st-normalize`, the pipeline above.
 void registerNormalizePipeline();
 
-/// Adds every dialect that an imported text may contain to `registry`.
-void registerImportedDialects(mlir::DialectRegistry &registry);
+/// Registers the passes of this folder and their pipeline.
+inline void registerLinalgTransformsPasses() {
+  registerLinalgPasses();
+  registerNormalizePipeline();
+}
 
 /// Looks for operations of dialects that the compiler does not have (for
 /// example `tm_tensor.scan`) in the text of a module, before it is parsed:

@@ -1,5 +1,11 @@
 //===- Passes.td - Normalization passes --------------------*- tablegen -*-===//
 //
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // The passes from imported Linalg to the normalized form, in pipeline order.
 //
 //===----------------------------------------------------------------------===//
@@ -247,6 +253,22 @@ def MaterializeResults : Pass<"st-materialize-results",
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def ExposeScalarOperands
+    : Pass<"st-expose-scalar-operands", "::mlir::func::FuncOp"> {
+  let summary = "Make rank-0 tensors that a body reads operands of it";
+  let description = [{
+    Upstream's patterns turn an operand of rank 0 into a `tensor.extract` inside
+    the body. A task only sees its operands, so they become inputs again.
+
+    ```mlir
+    %1 = linalg.generic ... { %s = tensor.extract %0[] : tensor<f32> ... }
+    // becomes a generic with the input %0 and the map (d0, ...) -> ()
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect"];
 }
 

@@ -1,5 +1,11 @@
 //===- PropagateReshapes.cpp - Reshapes become loops ----------------------===//
 //
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Expands generics around reshapes (with the upstream patterns) and moves
 // expand_shape above concatenations and slices.
 //

@@ -1,5 +1,11 @@
 //===- RefuseUnsupported.cpp - Refuse what cannot be compiled -------------===//
 //
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Lists every operation of an imported function that cannot be compiled, each
 // with its model line, the reason and what to do.
 //

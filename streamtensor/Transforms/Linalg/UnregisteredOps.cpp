@@ -1,11 +1,18 @@
 //===- UnregisteredOps.cpp - Operations of dialects we do not have --------===//
 //
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Scans the text of a module for operations of unknown dialects. Their custom
 // syntax cannot be parsed, so this looks at words, strings and comments only.
 //
 //===----------------------------------------------------------------------===//
 
 #include "streamtensor/Transforms/Linalg/Passes.h"
+#include "streamtensor/Transforms/Linalg/Utils.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -61,8 +68,9 @@ public:
 private:
   /// Fills `locations`: `#loc5` -> `"model.py":12:3` or another alias.
   void collectLocations();
-  /// `file:line` of the text of a location, following aliases.
-  std::string resolve(StringRef location, unsigned depth = 0) const;
+  /// Appends the `file:line`s in the text of a location, following aliases.
+  void collectFrames(StringRef location, SmallVectorImpl<std::string> &frames,
+                     unsigned depth = 0) const;
   /// The location at the end of the statement that starts at `begin`.
   std::string findLocation(size_t begin) const;
   /// The end of the string literal or comment at `pos`, or `pos`.
@@ -82,20 +90,19 @@ void Scanner::collectLocations() {
     }
 }
 
-std::string Scanner::resolve(StringRef location, unsigned depth) const {
+void Scanner::collectFrames(StringRef location,
+                            SmallVectorImpl<std::string> &frames,
+                            unsigned depth) const {
   static constexpr unsigned kDeepest = 16;
-  Regex file("\"([^\"]+)\":([0-9]+):[0-9]+"), alias("#loc[0-9]*");
+  Regex frame("\"([^\"]+)\":([0-9]+):[0-9]+|#loc[0-9]*");
   SmallVector<StringRef> match;
-  if (file.match(location, &match))
-    return (match[1] + ":" + match[2]).str();
-  while (depth < kDeepest && alias.match(location, &match)) {
-    auto found = locations.find(match[0]);
-    if (found != locations.end())
-      if (std::string where = resolve(found->second, depth + 1); !where.empty())
-        return where;
-    location = location.drop_front(location.find(match[0]) + match[0].size());
+  while (depth < kDeepest && frame.match(location, &match)) {
+    if (!match[1].empty())
+      frames.push_back((match[1] + ":" + match[2]).str());
+    else if (auto alias = locations.find(match[0]); alias != locations.end())
+      collectFrames(alias->second, frames, depth + 1);
+    location = location.drop_front(match[0].end() - location.begin());
   }
-  return "";
 }
 
 size_t Scanner::skip(size_t pos) const {
@@ -118,8 +125,14 @@ std::string Scanner::findLocation(size_t begin) const {
       pos = end - 1;
       continue;
     }
-    if (depth == 0 && text.substr(pos).starts_with("loc("))
-      return resolve(text.substr(pos, text.find('\n', pos) - pos));
+    if (depth == 0 && text.substr(pos).starts_with("loc(")) {
+      SmallVector<std::string> frames;
+      collectFrames(text.slice(pos, text.find('\n', pos)), frames);
+      auto *frame = find_if_not(frames, isLibraryFrame);
+      if (frame == frames.end())
+        frame = frames.begin();
+      return frames.empty() ? "" : *frame;
+    }
     if (is_contained(StringRef("({["), text[pos]))
       ++depth;
     else if (is_contained(StringRef(")}]"), text[pos]))

@@ -1,5 +1,11 @@
 //===- Utils.cpp - Shared questions about Linalg generics -----------------===//
 //
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Small predicates and builders that the normalization passes share.
 //
 //===----------------------------------------------------------------------===//
@@ -84,21 +90,35 @@ std::optional<TypedAttr> getSplatValue(Value value) {
   return std::nullopt;
 }
 
-std::string getModelLine(Location loc) {
-  if (auto file = dyn_cast<FileLineColLoc>(loc))
-    return (file.getFilename().getValue() + ":" + Twine(file.getLine())).str();
-  if (auto name = dyn_cast<NameLoc>(loc))
-    return getModelLine(name.getChildLoc());
-  // The callee is the innermost frame; when it is unknown, its caller helps.
-  if (auto call = dyn_cast<CallSiteLoc>(loc)) {
-    std::string line = getModelLine(call.getCallee());
-    return line.empty() ? getModelLine(call.getCaller()) : line;
-  }
-  if (auto fused = dyn_cast<FusedLoc>(loc))
+/// Appends the source lines that `loc` names, innermost frame first.
+static void collectFrames(Location loc, SmallVectorImpl<FileLineColLoc> &frames) {
+  if (auto file = dyn_cast<FileLineColLoc>(loc)) {
+    frames.push_back(file);
+  } else if (auto name = dyn_cast<NameLoc>(loc)) {
+    collectFrames(name.getChildLoc(), frames);
+  } else if (auto call = dyn_cast<CallSiteLoc>(loc)) {
+    collectFrames(call.getCallee(), frames);
+    collectFrames(call.getCaller(), frames);
+  } else if (auto fused = dyn_cast<FusedLoc>(loc)) {
     for (Location part : llvm::reverse(fused.getLocations()))
-      if (std::string line = getModelLine(part); !line.empty())
-        return line;
-  return "";
+      collectFrames(part, frames);
+  }
+}
+
+bool isLibraryFrame(StringRef file) { return file.contains("/torch/"); }
+
+std::string getModelLine(Location loc) {
+  SmallVector<FileLineColLoc> frames;
+  collectFrames(loc, frames);
+  if (frames.empty())
+    return "";
+  auto *frame = llvm::find_if_not(frames, [](FileLineColLoc frame) {
+    return isLibraryFrame(frame.getFilename().getValue());
+  });
+  if (frame == frames.end())
+    frame = frames.begin();
+  return (frame->getFilename().getValue() + ":" + Twine(frame->getLine()))
+      .str();
 }
 
 GreedyRewriteConfig getBoundedRewriteConfig() {

@@ -1,5 +1,11 @@
 //===- Utils.h - Shared questions about Linalg generics ---------*- C++ -*-===//
 //
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Small predicates and builders that the normalization passes share.
 //
 //===----------------------------------------------------------------------===//
@@ -43,9 +49,13 @@ mlir::TypedAttr getNeutralElement(mlir::Operation *combiner);
 std::optional<mlir::TypedAttr> getSplatValue(mlir::Value value);
 
 /// `file:line` of the model source that `loc` came from, or an empty string
-/// when the location says nothing. Of a fused location the last part counts:
-/// the operation that the others were fused into.
+/// when the location says nothing. Of several frames the innermost counts that
+/// is not PyTorch's own; of a fused location the last part, which is the
+/// operation that the others were fused into.
 std::string getModelLine(mlir::Location loc);
+
+/// True for source files of PyTorch itself, which say little about a model.
+bool isLibraryFrame(llvm::StringRef file);
 
 /// The greedy driver's configuration of all normalization passes: bounded, so
 /// that patterns that undo each other end in an error instead of a hang.

@@ -1,5 +1,11 @@
 //===- VerifyNormalized.cpp - The invariant of phase `normalized` ---------===//
 //
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Fails on the first operation of each kind that breaks the normalized form.
 //
 //===----------------------------------------------------------------------===//
