@@ -5,6 +5,7 @@
 #   make test      all checks and tests; the last line counts them
 #   make build     the tools in build/bin and .venv/bin/streamtensor
 #   make bench     measure the figures of benchmarks/README.md
+#   make docs      the reference of passes and dialects, in build/docs
 #   make format    format the C++ and Python sources
 #   make clean     remove what was built (not the .venv)
 SHELL := /bin/bash
@@ -16,7 +17,7 @@ PROMPT ?= The capital of France is
 TOKENS ?= 32
 
 .DEFAULT_GOAL := build
-.PHONY: build setup configure demo test bench format clean
+.PHONY: build setup configure demo test bench docs format clean
 
 setup:
 	@utils/setup.sh
@@ -38,6 +39,9 @@ test: build
 
 bench: build
 	@python3 benchmarks/run.py --build-dir $(BUILD)
+
+docs: setup
+	@python3 utils/generate_docs.py --output-dir $(BUILD)/docs
 
 format: setup
 	@python3 utils/format.py

@@ -44,7 +44,9 @@ LOWERING = [
     "--convert-cf-to-llvm",
     "--reconcile-unrealized-casts",
 ]
-SIGNATURE = re.compile(r"func\.func (?:public )?@(\w+)\((.*?)\)\s*->\s*(.*?)(?: attributes .*)?\{\s*$", re.M)
+SIGNATURE = re.compile(
+    r"func\.func (?:public )?@(\w+)\((.*?)\)\s*->\s*(.*?)(?: attributes .*)?\{\s*$", re.M
+)
 TENSOR = re.compile(r"tensor<((?:\d+x)*)f32")
 
 
@@ -135,11 +137,28 @@ class Compiled:
         module = directory / f"{stem}.ll"
         library = directory / f"{stem}.so"
         run([LLVM_PREFIX / "mlir-opt", path, *LOWERING, "-o", lowered], "mlir-opt")
-        run([LLVM_PREFIX / "mlir-translate", "--mlir-to-llvmir", lowered, "-o", module],
-            "mlir-translate")
-        run([LLVM_PREFIX / "clang", "-O2", "-march=native", "-ffp-contract=off", "-fPIC",
-             "-shared", "-Wno-override-module", "-x", "ir", module, "-lm", "-o", library],
-            "clang")
+        run(
+            [LLVM_PREFIX / "mlir-translate", "--mlir-to-llvmir", lowered, "-o", module],
+            "mlir-translate",
+        )
+        run(
+            [
+                LLVM_PREFIX / "clang",
+                "-O2",
+                "-march=native",
+                "-ffp-contract=off",
+                "-fPIC",
+                "-shared",
+                "-Wno-override-module",
+                "-x",
+                "ir",
+                module,
+                "-lm",
+                "-o",
+                library,
+            ],
+            "clang",
+        )
         self.function = ctypes.CDLL(str(library))[f"_mlir_ciface_{self.name}"]
         self.function.restype = None
 
@@ -178,8 +197,10 @@ def check(path, opt, tolerance, directory):
     """Checks one file; returns the line to print, raises CheckError."""
     normalized = directory / f"{path.stem}.normalized.mlir"
     start = time.perf_counter()
-    run([opt, path, "--st-normalize", "--mlir-print-op-on-diagnostic=false", "-o", normalized],
-        "normalization")
+    run(
+        [opt, path, "--st-normalize", "--mlir-print-op-on-diagnostic=false", "-o", normalized],
+        "normalization",
+    )
     seconds = time.perf_counter() - start
     before, after = path.read_text(), normalized.read_text()
     original = Compiled(path, directory, path.stem)
@@ -192,8 +213,10 @@ def check(path, opt, tolerance, directory):
     expected = original(arguments)
     actual = Compiled(normalized, directory, path.stem + ".normalized")(arguments)
     error = difference(actual, expected)
-    line = (f"{path.stem}: {count_generics(before)} -> {count_generics(after)} operations, "
-            f"normalized in {seconds:.2f} s, error {error:.1e} against the import")
+    line = (
+        f"{path.stem}: {count_generics(before)} -> {count_generics(after)} operations, "
+        f"normalized in {seconds:.2f} s, error {error:.1e} against the import"
+    )
     if not all(np.isfinite(e).any() for e in expected):
         raise CheckError(f"{line}; expected finite results")
     if recorded:
@@ -209,8 +232,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--opt", required=True, type=Path, help="the streamtensor-opt to use")
-    parser.add_argument("--tolerance", type=float, default=1e-5,
-                        help="relative to the largest value of a result (default: %(default)s)")
+    parser.add_argument(
+        "--tolerance",
+        type=float,
+        default=1e-5,
+        help="relative to the largest value of a result (default: %(default)s)",
+    )
     parser.add_argument("--keep", type=Path, help="write the intermediate files to this folder")
     options = parser.parse_args()
     failures = 0
