@@ -58,7 +58,6 @@ class FakeRuntime:
     """One compiled model, computed by PyTorch."""
 
     def __init__(self, directory: Path) -> None:
-        from streamtensor.models.recording import LayerStack
         from streamtensor.models.sources import ModelSource, load_model
         from streamtensor.models.split import ModelSplit
         from streamtensor.models.steps import capture_head, capture_layer
@@ -67,7 +66,7 @@ class FakeRuntime:
         self.model = json.loads((directory / "model.json").read_text())
         host = json.loads((directory / "host" / "host.json").read_text())
         source = ModelSource.from_json(host["source"])
-        split = ModelSplit(LayerStack(load_model(source)), self.model["max_length"])
+        split = ModelSplit(load_model(source), self.model["max_length"])
         length = self.model["max_length"]
         self.programs = {
             phase: capture_layer(split, entry["tokens"], length).program

@@ -76,7 +76,7 @@ def compiled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
         options = compiler.CompileOptions(max_length=MAX_LENGTH, chunk=CHUNK)
         compiler.compile_model(source, directory, options)
     model = sources.load_model(source)
-    return Compiled(model, ModelSplit(LayerStack(model), MAX_LENGTH), directory)
+    return Compiled(model, ModelSplit(model, MAX_LENGTH), directory)
 
 
 @pytest.fixture(scope="module")
@@ -179,7 +179,7 @@ def allowed(query: int, key: int, window: int | None) -> bool:
 def test_masks_by_enumeration() -> None:
     """Gemma's two masks: every entry against the definition, for chunks and single tokens."""
     model = sources.load_model(sources.resolve("gemma3-1b-tiny", None))
-    split = ModelSplit(LayerStack(model), MAX_LENGTH)
+    split = ModelSplit(model, MAX_LENGTH)
     window = model.config.sliding_window
     assert window < MAX_LENGTH, "the window must cut something off"
     names = {"mask.full_attention": None, "mask.sliding_attention": window}
@@ -226,7 +226,7 @@ def test_masks_must_be_causal() -> None:
 def test_rotary_tables(name: str, kind: str, base: float) -> None:
     """cos and sin of position / base^(2i/d), the d/2 angles twice in a row."""
     model = sources.load_model(sources.resolve(name, None))
-    split = ModelSplit(LayerStack(model), MAX_LENGTH)
+    split = ModelSplit(model, MAX_LENGTH)
     size = model.config.head_dim
     host = split.host_step([1, 2, 3, 4], 11, MAX_LENGTH - 4)
     for row, position in enumerate(range(11, 15)):
@@ -240,7 +240,7 @@ def test_layers_that_differ() -> None:
     """GPT-2 can scale the scores of layer i by 1/(i + 1): not one program for all layers."""
     config = configs.config_of("gpt2-medium-tiny")
     config.scale_attn_by_inverse_layer_idx = True
-    split = ModelSplit(LayerStack(sources.random_model(config, 0).eval()), MAX_LENGTH)
+    split = ModelSplit(sources.random_model(config, 0).eval(), MAX_LENGTH)
     with pytest.raises(StreamTensorError, match="layer 1 of the model computes something else"):
         steps.capture_layer(split, 1, MAX_LENGTH)
 
@@ -256,4 +256,4 @@ def test_model_without_layers() -> None:
 def test_more_positions_than_the_model_has() -> None:
     model = sources.load_model(sources.resolve("gpt2-medium-tiny", None))
     with pytest.raises(StreamTensorError, match=r"from 2 to 1024 .* but got 1025"):
-        ModelSplit(LayerStack(model), 1025)
+        ModelSplit(model, 1025)

@@ -6,7 +6,7 @@ from typing import Any
 
 from streamtensor.errors import StreamTensorError
 
-__all__ = ["StreamTensorError", "export"]
+__all__ = ["StreamTensorError", "compile", "export", "run"]
 
 
 def __getattr__(name: str) -> Any:
@@ -15,4 +15,8 @@ def __getattr__(name: str) -> Any:
         from streamtensor.exporter import export
 
         return export
+    if name in ("compile", "run"):
+        from streamtensor import api
+
+        return getattr(api, name)
     raise AttributeError(f"module 'streamtensor' has no attribute '{name}'")

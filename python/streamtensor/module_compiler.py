@@ -5,6 +5,9 @@ from __future__ import annotations
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
+
+import torch
 
 from streamtensor.errors import StreamTensorError
 from streamtensor.exporter import export, load_factory
@@ -19,15 +22,22 @@ INTERFACE = "interface.json"
 
 def compile_factory(spec: str, output_dir: Path, target: str) -> Path:
     """Exports FILE.py:FACTORY and compiles it; returns the path of interface.json."""
+    module, inputs, dynamic_shapes = load_factory(spec)
+    return compile_module(module, inputs, output_dir, target, dynamic_shapes)
+
+
+def compile_module(
+    module: torch.nn.Module, inputs: Any, output_dir: Path, target: str, dynamic_shapes: Any = None
+) -> Path:
+    """Exports a module and compiles it; returns the path of interface.json."""
     output_dir = output_dir.absolute()
     check_replaceable(output_dir, [INTERFACE])
-    module, inputs, dynamic_shapes = load_factory(spec)
     output_dir.parent.mkdir(parents=True, exist_ok=True)
     prefix = f".{output_dir.name}.partial-"
     with tempfile.TemporaryDirectory(prefix=prefix, dir=output_dir.parent) as scratch:
         exported = Path(scratch) / "export"
         design = Path(scratch) / "design"
-        with step(f"exporting {spec}"):
+        with step("exporting the module"):
             export(module, inputs, exported, dynamic_shapes=dynamic_shapes)
         with step(f"compiling for {target}"):
             run_tool(

@@ -16,7 +16,6 @@ from streamtensor.importer.lowering import lower
 from streamtensor.importer.program import Program
 from streamtensor.manifest import MANIFEST, MODULE, write_export, write_json
 from streamtensor.models.host import save_host
-from streamtensor.models.recording import LayerStack
 from streamtensor.models.sources import ModelSource, load_model, load_tokenizer
 from streamtensor.models.split import ModelSplit
 from streamtensor.models.steps import LayerProgram, capture_head, capture_layer, layer_weights
@@ -54,7 +53,7 @@ def compile_model(source: ModelSource, output_dir: Path, options: CompileOptions
     with staged_directory(output_dir, [MODEL_JSON]) as directory:
         with step(f"loading {source.name}"):
             model = load_model(source)
-        split = ModelSplit(LayerStack(model), options.max_length)
+        split = ModelSplit(model, options.max_length)
         phases = {"prefill": options.prefill_tokens(), "decode": 1}
         layers: dict[str, LayerProgram] = {}
         for phase, tokens in phases.items():

@@ -81,7 +81,7 @@ def load_host(directory: Path) -> Host:
             )
         set_state(model, load_file(directory / STATE))
         stack = LayerStack(model.eval(), values["hidden_path"], values["returns_tuple"])
-        split = ModelSplit(stack, values["max_length"])
+        split = ModelSplit(model, values["max_length"], stack)
     except (OSError, ValueError, KeyError) as error:
         raise StreamTensorError(
             f"'{directory}' does not hold the host's share of a compiled model "

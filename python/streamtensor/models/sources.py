@@ -6,7 +6,6 @@ import contextlib
 import importlib.metadata
 import io
 import math
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -101,7 +100,8 @@ def packaged_gguf() -> Path:
 
 def load_model(source: ModelSource) -> torch.nn.Module:
     """Loads a model in float32 with eager attention, ready for inference."""
-    os.environ["HF_HUB_OFFLINE"] = "1"
+    if source.path is not None and not source.path.exists():
+        raise StreamTensorError(f"the checkpoint '{source.path}' does not exist any more")
     with quiet_transformers():
         if source.seed is not None:
             model = random_model(config_for(source), source.seed)

@@ -35,11 +35,14 @@ class HostTensor:
 class ModelSplit:
     """The host's share of a model, and what its layers get from it.
 
-    `max_length` is the number of positions that the masks are built for.
+    `max_length` is the number of positions that the masks are built for. `stack` is
+    given where the layers of `model` have no weights and cannot be run.
     """
 
-    def __init__(self, stack: LayerStack, max_length: int) -> None:
-        self.stack = stack
+    def __init__(
+        self, model: torch.nn.Module, max_length: int, stack: LayerStack | None = None
+    ) -> None:
+        self.stack = stack or LayerStack(model)
         self.max_length = max_length
         self.check_length()
         ids = torch.zeros((1, max_length), dtype=torch.long)

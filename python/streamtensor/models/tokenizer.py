@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -66,7 +65,6 @@ class HubTokenizer:
 
 def load_directory(directory: Path, gguf_file: str | None = None) -> HubTokenizer | None:
     """Loads the tokenizer of a checkpoint, None where it has none."""
-    os.environ["HF_HUB_OFFLINE"] = "1"
     from transformers import AutoTokenizer
 
     names = ("tokenizer.json", "tokenizer_config.json", "tokenizer.model", "vocab.json")

@@ -1,0 +1,181 @@
+"""The whole chain with the real tools: PyTorch in, C simulation of the design, PyTorch's numbers out.
+
+Skipped as a whole where the C++ tools are not built.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from conftest import ROOT
+from torch import nn
+
+import streamtensor
+from streamtensor.models.host import load_host
+from streamtensor.runtime.generation import Generator, ModelDescription
+from streamtensor.runtime.process import Runtime
+from streamtensor.runtime.sampling import Sampler
+
+BIN = ROOT / "build" / "bin"
+TOOLS = [BIN / f"streamtensor-{tool}" for tool in ("compile", "pack", "run", "runtime")]
+pytestmark = pytest.mark.skipif(
+    not all(tool.is_file() for tool in TOOLS), reason="the C++ tools are not built"
+)
+
+TINY = "smollm2-135m-tiny"
+FAMILIES = [TINY, "gpt2-medium-tiny", "qwen2.5-0.5b-tiny", "tinyllama-1.1b-tiny", "gemma3-1b-tiny"]
+LENGTH = 48
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cache() -> Iterator[Path]:
+    """Compiled models stay between test runs; they are keyed by the compiler's hash."""
+    directory = ROOT / ".cache" / "integration-test"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("STREAMTENSOR_CACHE_DIR", str(directory))
+        patch.setenv("STREAMTENSOR_BIN_DIR", str(BIN))
+        yield directory
+
+
+class Gated(nn.Module):
+    """Prime sizes, a value with two consumers, a buffer, a residual."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.up = nn.Linear(17, 13)
+        self.gate = nn.Linear(17, 13, bias=False)
+        self.down = nn.Linear(13, 17)
+        self.register_buffer("scale", torch.rand(17) + 0.5)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + self.scale * self.down(torch.sigmoid(self.gate(x)) * self.up(x))
+
+
+def close(got: torch.Tensor, want: torch.Tensor) -> bool:
+    """The accuracy that every f32 design has to reach."""
+    return bool(((got - want).abs() <= 1e-4 * (want.abs() + want.abs().max())).all())
+
+
+@pytest.mark.parametrize(
+    ("module", "shape"),
+    [
+        (nn.Linear(7, 5), (1, 7)),
+        (Gated(), (5, 17)),
+        (nn.Sequential(nn.Linear(16, 32), nn.GELU("tanh"), nn.Linear(32, 16)), (8, 16)),
+        (nn.Sequential(nn.LayerNorm(19), nn.Linear(19, 3), nn.Softmax(-1)), (4, 19)),
+    ],
+    ids=["linear", "gated", "mlp", "norm-softmax"],
+)
+def test_module(module: nn.Module, shape: tuple[int, ...], tmp_path: Path) -> None:
+    example, x = torch.randn(shape), torch.randn(shape)
+    design = streamtensor.compile(module, (example,), output_dir=tmp_path / "design")
+    results = streamtensor.run(design, x)
+    with torch.no_grad():
+        want = module(x)
+    assert len(results) == 1 and close(results[0], want)
+
+
+def command(*arguments: Any) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-m", "streamtensor", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_tiny_family(family: str, tmp_path: Path) -> None:
+    """A padded chunk, a full one, then single tokens: each equal to PyTorch's."""
+    prompt = ",".join(str(7 * index % 256) for index in range(21))
+    done = command(
+        "generate", family, "--prompt-ids", prompt, "--max-new-tokens", 16, "--check",
+        "--max-length", LENGTH, "--json", tmp_path / "result.json",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "tokens equal: 16/16" in done.stdout.splitlines()[-1]
+    check = json.loads((tmp_path / "result.json").read_text())["check"]
+    assert check["max_abs_logit_error"] <= 2e-4 * check["max_abs_logit"]
+
+
+@pytest.fixture(scope="module")
+def tiny(cache: Path) -> Path:
+    """The directory of a compiled tiny model."""
+    from streamtensor.models.compiler import CompileOptions
+    from streamtensor.models.sources import resolve
+    from streamtensor.runtime.cache import compiled_model
+
+    return compiled_model(resolve(TINY, None), CompileOptions(max_length=LENGTH))
+
+
+@pytest.fixture
+def generator(tiny: Path) -> Iterator[Generator]:
+    host = load_host(tiny / "host")
+    with Runtime(tiny) as runtime:
+        yield Generator(runtime, host.split, ModelDescription.read(tiny))
+
+
+def test_a_decode_step_does_one_tokens_work(generator: Generator, tiny: Path) -> None:
+    """MACs of one token by hand; memory traffic as the designs' own lists say."""
+    generator.prefill([1, 2, 3])
+    before = generator.stats()
+    generator.step("decode", [4], 3, 1, want_logits=True)
+    after = generator.stats()
+
+    config = generator.split.config
+    layers = config.num_hidden_layers
+    size, inner = config.hidden_size, config.intermediate_size
+    query = config.num_attention_heads * config.head_dim
+    kv = config.num_key_value_heads * config.head_dim
+    products = 2 * size * query + 2 * size * kv + 3 * size * inner
+    # Scores and weighted values over all rows of the cache, used or not.
+    attention = 2 * query * LENGTH
+    expected = layers * (products + attention) + size * config.vocab_size
+    assert after["macs"] - before["macs"] == expected
+
+    traffic = {}
+    for design in ("decode", "head"):
+        entries = json.loads((tiny / design / "interface.json").read_text())["dma"]
+        traffic[design] = sum(entry["bytes"] for entry in entries)
+    assert after["dma_bytes"] - before["dma_bytes"] == layers * traffic["decode"] + traffic["head"]
+
+
+def test_the_cache_lives_on_the_device(generator: Generator) -> None:
+    """Changing one stored row of keys or values changes the next logits."""
+    prompt = [9, 8, 7, 6, 5]
+    for cache in (0, 1):
+        generator.runtime.request("reset")
+        generator.prefill(prompt)
+        first = generator.step("decode", [4], 5, 1, want_logits=True)
+        again = generator.step("decode", [4], 5, 1, want_logits=True)
+        assert torch.equal(first, again)
+        _, stored = generator.runtime.request("read_cache", layer=1, cache=cache, row=2)
+        row = next(iter(stored.values()))
+        generator.runtime.request("write_cache", {"row": row + 1.0}, layer=1, cache=cache, row=2)
+        changed = generator.step("decode", [4], 5, 1, want_logits=True)
+        assert not torch.equal(first, changed)
+
+
+def test_errors_of_the_runtime_reach_the_user(generator: Generator) -> None:
+    with pytest.raises(streamtensor.StreamTensorError, match="refused 'step'"):
+        generator.runtime.request("step", {}, phase="decode", position=0, count=1, logits=True)
+    # The runtime goes on after an error.
+    assert generator.generate([1, 2], 2, Sampler()).ids
+
+
+def test_smollm2(tmp_path: Path) -> None:
+    """The trained model: eight tokens, all equal to PyTorch's."""
+    done = command(
+        "generate", "smollm2-135m", "--prompt", "The capital of France is", "--max-new-tokens", 8,
+        "--check", "--json", tmp_path / "result.json",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith(" Paris")
+    check = json.loads((tmp_path / "result.json").read_text())["check"]
+    assert check["max_abs_logit_error"] <= 2e-4 * check["max_abs_logit"]
