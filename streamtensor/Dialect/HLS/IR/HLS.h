@@ -38,6 +38,13 @@ inline constexpr llvm::StringLiteral kLabelAttr = "hls.label";
 inline constexpr llvm::StringLiteral kPartitionAttr = "hls.partition";
 inline constexpr llvm::StringLiteral kStorageAttr = "hls.storage";
 inline constexpr llvm::StringLiteral kNameAttr = "hls.name";
+/// On arguments of functions: "in" when the function only reads it, else "out".
+inline constexpr llvm::StringLiteral kDirectionAttr = "hls.direction";
+/// On memory arguments: elements of one vector, the unit of access (a packed
+/// argument; its innermost dimensions hold one vector).
+inline constexpr llvm::StringLiteral kPackedAttr = "hls.packed";
+/// On functions: what stands in the comment above it.
+inline constexpr llvm::StringLiteral kCommentAttr = "hls.comment";
 /// On arguments of the top function.
 inline constexpr llvm::StringLiteral kInterfaceAttr = "hls.interface";
 /// On functions: one task, a dataflow region, the top function.

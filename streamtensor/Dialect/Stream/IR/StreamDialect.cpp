@@ -111,3 +111,15 @@ LogicalResult ReadOp::verify() {
 LogicalResult WriteOp::verify() {
   return verifyToken(*this, getDest().getType(), getValue().getType());
 }
+
+LogicalResult CastOp::verify() {
+  StreamType source = getSource().getType(), result = getResult().getType();
+  if (source.getElementType() == result.getElementType() &&
+      source.getTokenElements() == result.getTokenElements() &&
+      source.getDepth() == result.getDepth())
+    return success();
+  return emitOpError() << "expected a stream of the same depth and of "
+                       << source.getTokenElements() << " elements of "
+                       << source.getElementType() << " a token but got "
+                       << result;
+}

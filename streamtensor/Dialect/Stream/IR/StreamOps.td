@@ -91,6 +91,24 @@ def Stream_BufferOp : Stream_Op<"buffer", [MemoryEffects<[MemAlloc]>]> {
   let assemblyFormat = "$sym (`ping_pong` $ping_pong^)? attr-dict `:` type($result)";
 }
 
+def Stream_CastOp : Stream_Op<"cast", [Pure]> {
+  let summary = "the same stream with another shape of its tokens";
+  let description = [{
+    Tokens keep their elements and the row-major order of them, so nothing
+    moves; the two ends of a FIFO only spell its token differently.
+
+    ```mlir
+    %t = stream.cast %s : !stream.stream<16xf32, 2> to !stream.stream<1x16xf32, 2>
+    ```
+  }];
+  let arguments = (ins Stream_StreamType:$source);
+  let results = (outs Stream_StreamType:$result);
+  let hasVerifier = 1;
+  let assemblyFormat = [{
+    $source attr-dict `:` qualified(type($source)) `to` qualified(type($result))
+  }];
+}
+
 class Stream_Bridge<string mnemonic> : Stream_Op<mnemonic, [Pure]>;
 
 def Stream_FromITensorOp : Stream_Bridge<"from_itensor"> {

@@ -1,0 +1,95 @@
+//===- Passes.td - Conversion passes -----------------------*- tablegen -*-===//
+//
+// The passes from one level of the compiler to the next, in pipeline order.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STREAMTENSOR_CONVERSION_PASSES
+#define STREAMTENSOR_CONVERSION_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def DataflowToStream : Pass<"st-dataflow-to-stream", "::mlir::ModuleOp"> {
+  let summary = "Bufferize tasks: itensors become FIFOs, tensors arrays";
+  let description = [{
+    From phase `allocated` to phase `stream`. Every `itensor.instance` becomes a
+    `stream.stream` of its depth, every chain of itensors that is carried
+    through loops and tasks one handle of that stream. Tensors inside tasks are
+    bufferized in place (one-shot analysis): tokens become small
+    `memref.alloc`, accumulators and converter buffers become `stream.buffer` at
+    the start of their task. Linalg operations on tiles and copies become
+    `scf.for` loops with loads and stores; lanes stand innermost and carry
+    `hls.unroll`, loops of one iteration are not created.
+
+    It fails, on the operation, when a tensor larger than a token cannot be
+    updated in place, when a token is wider than 4096 bits, when a FIFO does not
+    have one writer and one reader, or when a task contains an operation that
+    has no meaning on streams.
+
+    ```mlir
+    %s = itensor.instance "load_x_out" depth 2 : !X
+    %y = dataflow.task "relu" inits(%o = %d) : (!Y) {
+      %e = tensor.empty() : tensor<1xf32>
+      %t = itensor.read %s init(%e : tensor<1xf32>) : !X -> tensor<1xf32>
+      %w = itensor.write %t into %o : tensor<1xf32>, !Y
+      dataflow.yield %w : !Y
+    }
+    // becomes
+    %s = stream.stream "load_x_out" tokens 8 : !stream.stream<1xf32, 2>
+    dataflow.task "relu" {
+      %t = memref.alloc() : memref<1xf32>
+      stream.read %s into %t : !stream.stream<1xf32, 2>, memref<1xf32>
+      stream.write %t, %d : memref<1xf32>, !stream.stream<1xf32, 2>
+    }
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::bufferization::BufferizationDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::streamtensor::hls::HLSDialect", "::streamtensor::stream::StreamDialect"
+  ];
+}
+
+def StreamToHLS : Pass<"st-stream-to-hls", "::mlir::ModuleOp"> {
+  let summary = "Outline tasks to functions and attach directives";
+  let description = [{
+    From phase `stream` to phase `hls`. Every task becomes a private function
+    marked `hls.task`, every kernel a private function marked `hls.dataflow`
+    that declares the streams, starts the tasks and joins them, and the public
+    function the top function (`hls.top`): memory between kernels becomes an
+    argument of it. Directives are decided here, so that printing C++ decides
+    nothing: `hls.pipeline` on the innermost loop that is not unrolled, with the
+    initiation interval that the distance of a carried sum allows,
+    `hls.partition` of the dimensions that unrolled loops index,
+    `hls.storage` by size, `hls.interface` with one bundle per argument (shared
+    beyond `max-bundles`), names and labels.
+
+    ```mlir
+    dataflow.kernel "group0" (%m = %arg0 : memref<8xf32>) {
+      %s = stream.stream "load_x_out" : !stream.stream<1xf32, 2>
+      dataflow.task "load_x" attributes {kind = "dma_in"} { ... }
+    }
+    // becomes
+    func.func private @load_x(%m: memref<8xf32>, %out: !stream.stream<1xf32, 2>) attributes {hls.task, kind = "dma_in"}
+    func.func private @group0(%m: memref<8xf32>) attributes {hls.dataflow} {
+      %s = stream.stream "load_x_out" : !stream.stream<1xf32, 2>
+      hls.task @load_x(%m, %s) : memref<8xf32>, !stream.stream<1xf32, 2>
+      hls.join
+      return
+    }
+    ```
+  }];
+  let options = [
+    Option<"maxBundles", "max-bundles", "unsigned", "31",
+           "AXI ports of the top function; further arguments share them">,
+    Option<"burst", "burst-beats", "unsigned", "64",
+           "longest burst of a port in beats">
+  ];
+  let dependentDialects = [
+    "::mlir::func::FuncDialect", "::streamtensor::hls::HLSDialect",
+    "::streamtensor::stream::StreamDialect"
+  ];
+}
+
+#endif // STREAMTENSOR_CONVERSION_PASSES

@@ -1,0 +1,327 @@
+//===- DesignInfo.cpp - Facts of a finished design ------------------------===//
+//
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Reads a module of phase `hls`.
+//
+//===----------------------------------------------------------------------===//
+
+#include "streamtensor/Target/Report/DesignInfo.h"
+
+#include "streamtensor/Dialect/HLS/IR/HLS.h"
+#include "streamtensor/Dialect/ITensor/IR/ITensor.h"
+#include "streamtensor/Dialect/Stream/IR/Stream.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace streamtensor;
+
+static std::vector<int64_t> toVector(ArrayRef<int64_t> values) {
+  return std::vector<int64_t>(values.begin(), values.end());
+}
+
+static std::string stringAttr(Attribute attr) {
+  auto text = dyn_cast_or_null<StringAttr>(attr);
+  return text ? text.str() : std::string();
+}
+
+const ArgumentInfo *DesignInfo::findArgument(StringRef name) const {
+  for (const ArgumentInfo &argument : arguments)
+    if (argument.name == name)
+      return &argument;
+  return nullptr;
+}
+
+const TaskInfo *DesignInfo::findTask(StringRef name) const {
+  for (const TaskInfo &task : tasks)
+    if (task.name == name)
+      return &task;
+  return nullptr;
+}
+
+/// The spelling of safetensors, empty for types without one.
+static std::string dtypeName(Type type) {
+  if (type.isF32())
+    return "F32";
+  if (type.isF16())
+    return "F16";
+  if (type.isBF16())
+    return "BF16";
+  if (type.isInteger(1))
+    return "BOOL";
+  if (type.isInteger(8) || type.isInteger(16) || type.isInteger(32) ||
+      type.isInteger(64))
+    return (type.isUnsignedInteger() ? "U" : "I") +
+           std::to_string(type.getIntOrFloatBitWidth());
+  return {};
+}
+
+/// The shape of the memory whose row-major strides `type` has. Fails when they
+/// are none.
+static FailureOr<std::vector<int64_t>> bufferShape(MemRefType type) {
+  SmallVector<int64_t> strides;
+  int64_t offset = 0;
+  if (failed(type.getStridesAndOffset(strides, offset)) || offset != 0)
+    return failure();
+  std::vector<int64_t> shape(type.getRank());
+  int64_t inner = 1;
+  for (int64_t dim = type.getRank(); dim-- > 0;) {
+    int64_t size = type.getDimSize(dim);
+    if (strides[dim] != inner && size != 1)
+      return failure();
+    if (dim > 0 && type.getDimSize(dim - 1) != 1) {
+      if (strides[dim - 1] % inner != 0)
+        return failure();
+      shape[dim] = strides[dim - 1] / inner;
+    } else {
+      shape[dim] = size;
+    }
+    if (shape[dim] < size)
+      return failure();
+    inner *= shape[dim];
+  }
+  return shape;
+}
+
+namespace {
+
+class Collector {
+public:
+  explicit Collector(ModuleOp module) : module(module) {}
+  FailureOr<DesignInfo> run();
+
+private:
+  LogicalResult collectArgument(func::FuncOp top, unsigned index);
+  LogicalResult collectGroup(func::FuncOp group);
+  LogicalResult collectTask(func::FuncOp group, hls::TaskOp call);
+  void collectBuffers(func::FuncOp function, const TaskInfo &task);
+  void chooseMacsFifo(TaskInfo &task);
+  FifoInfo *findFifo(StringRef name);
+
+  ModuleOp module;
+  DesignInfo design;
+  /// Names of arguments by the C++ name of the group's parameter.
+  llvm::StringMap<std::string> argumentOfVariable;
+};
+
+} // namespace
+
+FifoInfo *Collector::findFifo(StringRef name) {
+  for (FifoInfo &fifo : design.fifos)
+    if (fifo.name == name)
+      return &fifo;
+  return nullptr;
+}
+
+LogicalResult Collector::collectArgument(func::FuncOp top, unsigned index) {
+  auto type = cast<MemRefType>(top.getArgument(index).getType());
+  ArgumentInfo info;
+  info.variable = stringAttr(top.getArgAttr(index, hls::kNameAttr));
+  info.name = stringAttr(top.getArgAttr(index, "dataflow.name"));
+  if (info.name.empty())
+    info.name = info.variable;
+  info.role = stringAttr(top.getArgAttr(index, "dataflow.role"));
+  info.file = stringAttr(top.getArgAttr(index, "dataflow.file"));
+  if (info.role.empty())
+    return top.emitOpError() << "expected 'dataflow.role' on argument '"
+                             << info.name << "'";
+  info.dtype = dtypeName(type.getElementType());
+  if (info.dtype.empty())
+    return top.emitOpError() << "expected argument '" << info.name
+                             << "' to have an element type with a file form "
+                                "but got "
+                             << type.getElementType();
+  int64_t elementBytes =
+      llvm::divideCeil(type.getElementType().getIntOrFloatBitWidth(), 8);
+  auto shape =
+      top.getArgAttrOfType<DenseI64ArrayAttr>(index, "dataflow.shape");
+  info.shape = toVector(shape ? shape.asArrayRef() : type.getShape());
+  int64_t lanes = 1;
+  if (auto packing = top.getArgAttrOfType<TypeAttr>(index, "dataflow.packing")) {
+    auto order = cast<itensor::ITensorType>(packing.getValue());
+    info.packing = order.getOrder();
+    info.packing->element = info.packing->elementShape();
+    info.packedShape = toVector(order.getTensorShape());
+    info.bufferShape = info.shape;
+    lanes = order.getTokenElements();
+  } else {
+    FailureOr<std::vector<int64_t>> memory = bufferShape(type);
+    if (failed(memory))
+      return top.emitOpError()
+             << "expected argument '" << info.name
+             << "' to have row-major strides but got " << type;
+    info.bufferShape = shape ? info.shape : *memory;
+  }
+  int64_t elements = 1;
+  for (int64_t size : info.bufferShape)
+    elements *= size;
+  info.bytes = elements * elementBytes;
+  if (auto port =
+          top.getArgAttrOfType<hls::InterfaceAttr>(index, hls::kInterfaceAttr)) {
+    info.bundle = port.getBundle().str();
+    info.burstBeats = port.getBurst();
+  }
+  if (!top.getArgAttr(index, hls::kPackedAttr))
+    lanes = 1;
+  info.portBits =
+      std::min<int64_t>(512, llvm::PowerOf2Ceil(lanes * elementBytes * 8));
+  argumentOfVariable[info.variable] = info.name;
+  design.arguments.push_back(std::move(info));
+  return success();
+}
+
+void Collector::collectBuffers(func::FuncOp function, const TaskInfo &task) {
+  auto reason = stringAttr(function->getAttr("reason"));
+  auto shared = function->getAttrOfType<IntegerAttr>("shared_loops");
+  function.walk([&](stream::BufferOp op) {
+    auto type = cast<MemRefType>(op.getType());
+    BufferInfo info;
+    info.name = op.getSym().str();
+    info.task = task.name;
+    info.taskKind = task.kind;
+    info.shape = toVector(type.getShape());
+    info.pingPong = op.getPingPong();
+    info.bytes =
+        llvm::divideCeil(type.getNumElements() * type.getElementTypeBitWidth(),
+                         8) *
+        (info.pingPong ? 2 : 1);
+    if (auto storage = op->getAttrOfType<hls::StorageAttr>(hls::kStorageAttr))
+      info.memory = storage.getMemory().str();
+    else
+      info.memory = "registers";
+    info.reason = reason;
+    info.sharedLoops = shared ? shared.getInt() : 0;
+    design.buffers.push_back(std::move(info));
+  });
+}
+
+/// The FIFO with most tokens that count the work of the task: inputs first,
+/// because a task with a reduction writes only at its end.
+void Collector::chooseMacsFifo(TaskInfo &task) {
+  if (task.macs == 0)
+    return;
+  for (const std::vector<std::string> *names : {&task.inputs, &task.outputs}) {
+    int64_t most = 0;
+    for (const std::string &name : *names) {
+      const FifoInfo *fifo = findFifo(name);
+      if (fifo->tokens <= most || task.macs % fifo->tokens != 0)
+        continue;
+      most = fifo->tokens;
+      task.macsFifo = name;
+      task.macsPerToken = task.macs / most;
+    }
+    if (most != 0)
+      return;
+  }
+}
+
+LogicalResult Collector::collectTask(func::FuncOp group, hls::TaskOp call) {
+  auto function = module.lookupSymbol<func::FuncOp>(call.getCallee());
+  if (!function)
+    return call.emitOpError() << "expected a function named '"
+                              << call.getCallee() << "'";
+  TaskInfo task;
+  task.name = call.getCallee().str();
+  task.kind = stringAttr(function->getAttr("kind"));
+  task.group = group.getName().str();
+  task.source = stringAttr(function->getAttr("source"));
+  if (auto macs = function->getAttrOfType<IntegerAttr>("macs"))
+    task.macs = macs.getInt();
+  function.walk([&](Operation *op) {
+    if (auto pipeline = op->getAttrOfType<hls::PipelineAttr>(hls::kPipelineAttr))
+      task.interval = std::max(task.interval, pipeline.getIi());
+  });
+  DmaInfo dma;
+  for (auto [index, operand] : llvm::enumerate(call.getOperands())) {
+    std::string direction =
+        stringAttr(function.getArgAttr(index, hls::kDirectionAttr));
+    if (direction != "in" && direction != "out")
+      return function.emitOpError() << "expected '" << hls::kDirectionAttr
+                                    << "' of argument " << index
+                                    << " to be \"in\" or \"out\"";
+    if (auto op = operand.getDefiningOp<stream::StreamOp>()) {
+      FifoInfo *fifo = findFifo(op.getSym());
+      (direction == "in" ? task.inputs : task.outputs).push_back(fifo->name);
+      (direction == "in" ? fifo->consumer : fifo->producer) = task.name;
+      dma.fifo = fifo->name;
+      dma.bytesPerToken = llvm::divideCeil(fifo->tokenBits, 8);
+      dma.bytes = dma.bytesPerToken * fifo->tokens;
+      continue;
+    }
+    auto argument = dyn_cast<BlockArgument>(operand);
+    if (!argument)
+      return call.emitOpError() << "expected streams and arguments of '"
+                                << group.getName() << "' as operands";
+    std::string variable = stringAttr(
+        group.getArgAttr(argument.getArgNumber(), hls::kNameAttr));
+    auto name = argumentOfVariable.find(variable);
+    task.argument =
+        name == argumentOfVariable.end() ? variable : name->second;
+  }
+  if (task.kind == "dma_in" || task.kind == "dma_out") {
+    dma.name = task.name;
+    dma.direction = task.kind == "dma_in" ? "in" : "out";
+    dma.argument = task.argument;
+    design.dma.push_back(std::move(dma));
+  }
+  collectBuffers(function, task);
+  chooseMacsFifo(task);
+  design.tasks.push_back(std::move(task));
+  return success();
+}
+
+LogicalResult Collector::collectGroup(func::FuncOp group) {
+  design.groups.push_back(group.getName().str());
+  for (auto op : group.getOps<stream::StreamOp>()) {
+    if (findFifo(op.getSym()))
+      return op.emitOpError() << "expected each stream name once in a design "
+                                 "but got '"
+                              << op.getSym() << "' again";
+    FifoInfo fifo;
+    fifo.name = op.getSym().str();
+    fifo.group = group.getName().str();
+    fifo.reason = op.getReason() ? op.getReason()->str() : "";
+    fifo.depth = op.getType().getDepth();
+    fifo.tokens = op.getTokens() ? static_cast<int64_t>(*op.getTokens()) : 0;
+    fifo.tokenBits = op.getType().getTokenBits();
+    if (fifo.tokens <= 0)
+      return op.emitOpError() << "expected the number of tokens of stream '"
+                              << op.getSym() << "'";
+    design.fifos.push_back(std::move(fifo));
+  }
+  for (auto call : group.getOps<hls::TaskOp>())
+    if (failed(collectTask(group, call)))
+      return failure();
+  return success();
+}
+
+FailureOr<DesignInfo> Collector::run() {
+  func::FuncOp top;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function->hasAttr(hls::kTopAttr))
+      top = function;
+  if (!top)
+    return module.emitOpError() << "expected a function marked '"
+                                << hls::kTopAttr << "' (phase hls)";
+  design.function = top.getName().str();
+  for (unsigned index = 0; index < top.getNumArguments(); ++index)
+    if (failed(collectArgument(top, index)))
+      return failure();
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function->hasAttr(hls::kDataflowAttr))
+      if (failed(collectGroup(function)))
+        return failure();
+  return std::move(design);
+}
+
+FailureOr<DesignInfo> streamtensor::collectDesign(ModuleOp module) {
+  return Collector(module).run();
+}

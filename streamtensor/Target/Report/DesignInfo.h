@@ -1,0 +1,106 @@
+//===- DesignInfo.h - Facts of a finished design ----------------*- C++ -*-===//
+//
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What interface.json, report.json and the connectivity file say about a
+// design, gathered from its module of phase `hls`.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STREAMTENSOR_TARGET_REPORT_DESIGNINFO_H
+#define STREAMTENSOR_TARGET_REPORT_DESIGNINFO_H
+
+#include "streamtensor/Support/TokenOrder.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace streamtensor {
+
+/// An argument of the top function.
+struct ArgumentInfo {
+  std::string name;     ///< as users call it: "arg0"
+  std::string variable; ///< its name in C++
+  std::string role;     ///< input, weight, cache, mask, position, output, workspace
+  std::string dtype;    ///< as in safetensors: "F32"
+  std::vector<int64_t> shape;
+  /// Shape of the memory behind it; at least `shape`.
+  std::vector<int64_t> bufferShape;
+  int64_t bytes = 0; ///< of the memory
+  /// Order of the tokens in memory, over `packedShape`.
+  std::optional<TokenOrder> packing;
+  std::vector<int64_t> packedShape;
+  std::string file; ///< relative to the design; empty when it has none
+  std::string bundle;
+  int64_t portBits = 0;
+  int64_t burstBeats = 0;
+  int64_t channel = -1; ///< memory channel, -1 when the linker chooses
+};
+
+/// A FIFO between two tasks.
+struct FifoInfo {
+  std::string name, group, producer, consumer, reason;
+  int64_t depth = 0;
+  int64_t tokens = 0; ///< in one run
+  int64_t tokenBits = 0;
+
+  int64_t bits() const { return depth * tokenBits; }
+};
+
+/// A process.
+struct TaskInfo {
+  std::string name, kind, group, source, argument;
+  int64_t macs = 0; ///< in one run
+  /// Largest initiation interval of its pipelines, as estimated.
+  int64_t interval = 1;
+  /// The FIFO whose tokens count the multiply-accumulates, empty for none.
+  std::string macsFifo;
+  int64_t macsPerToken = 0;
+  std::vector<std::string> inputs, outputs; ///< names of FIFOs
+};
+
+/// A task between memory and a FIFO.
+struct DmaInfo {
+  std::string name, direction, argument, fifo;
+  int64_t bytesPerToken = 0;
+  int64_t bytes = 0; ///< in one run
+};
+
+/// An array inside a task.
+struct BufferInfo {
+  std::string name, task, taskKind, memory, reason;
+  std::vector<int64_t> shape;
+  int64_t bytes = 0; ///< as allocated: both halves of a ping-pong buffer
+  int64_t sharedLoops = 0;
+  bool pingPong = false;
+};
+
+/// A design.
+struct DesignInfo {
+  std::string function;
+  std::vector<ArgumentInfo> arguments;
+  std::vector<std::string> groups;
+  std::vector<FifoInfo> fifos;
+  std::vector<TaskInfo> tasks;
+  std::vector<DmaInfo> dma;
+  std::vector<BufferInfo> buffers;
+
+  /// The argument, or null.
+  const ArgumentInfo *findArgument(llvm::StringRef name) const;
+  const TaskInfo *findTask(llvm::StringRef name) const;
+};
+
+/// Gathers the facts of `module` (phase `hls`). Fails on what an earlier phase
+/// should have set.
+mlir::FailureOr<DesignInfo> collectDesign(mlir::ModuleOp module);
+
+} // namespace streamtensor
+
+#endif // STREAMTENSOR_TARGET_REPORT_DESIGNINFO_H

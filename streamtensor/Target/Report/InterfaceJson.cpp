@@ -1,0 +1,111 @@
+//===- InterfaceJson.cpp - What a host must know of a design --------------===//
+//
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// interface.json.
+//
+//===----------------------------------------------------------------------===//
+
+#include "streamtensor/Target/Report/WriteDesign.h"
+
+using namespace streamtensor;
+using llvm::json::OStream;
+
+template <typename T>
+static void attributeList(OStream &json, llvm::StringRef key,
+                          const std::vector<T> &values) {
+  json.attributeArray(key, [&] {
+    for (const T &value : values)
+      json.value(value);
+  });
+}
+
+static void writePacking(OStream &json, const ArgumentInfo &argument) {
+  if (!argument.packing) {
+    json.attribute("packing", nullptr);
+    return;
+  }
+  if (argument.packedShape != argument.shape)
+    attributeList(json, "packed_shape", argument.packedShape);
+  const TokenOrder &order = *argument.packing;
+  json.attributeObject("packing", [&] {
+    attributeList(json, "element", order.element);
+    attributeList(json, "trips", order.trips);
+    attributeList(json, "steps", order.steps);
+    json.attributeArray("map", [&] {
+      for (const std::vector<unsigned> &loops : order.map)
+        json.array([&] {
+          for (unsigned loop : loops)
+            json.value(loop);
+        });
+    });
+  });
+}
+
+void streamtensor::writeInterfaceJson(const DesignInfo &design,
+                                      llvm::StringRef kernelSha256,
+                                      llvm::raw_ostream &os) {
+  OStream json(os, /*IndentSize=*/1);
+  json.object([&] {
+    json.attribute("schema", 1);
+    json.attribute("function", design.function);
+    json.attribute("kernel", "hls/kernel.cpp");
+    json.attribute("kernel_sha256", kernelSha256);
+    json.attributeArray("arguments", [&] {
+      for (const ArgumentInfo &argument : design.arguments)
+        json.object([&] {
+          json.attribute("name", argument.name);
+          json.attribute("role", argument.role);
+          json.attribute("dtype", argument.dtype);
+          attributeList(json, "shape", argument.shape);
+          attributeList(json, "buffer_shape", argument.bufferShape);
+          json.attribute("bytes", argument.bytes);
+          writePacking(json, argument);
+          if (!argument.file.empty())
+            json.attribute("file", argument.file);
+        });
+    });
+    attributeList(json, "groups", design.groups);
+    json.attributeArray("fifos", [&] {
+      for (const FifoInfo &fifo : design.fifos)
+        json.object([&] {
+          json.attribute("name", fifo.name);
+          json.attribute("group", fifo.group);
+          json.attribute("producer", fifo.producer);
+          json.attribute("consumer", fifo.consumer);
+          json.attribute("depth", fifo.depth);
+          json.attribute("tokens", fifo.tokens);
+          json.attribute("token_bits", fifo.tokenBits);
+        });
+    });
+    json.attributeArray("tasks", [&] {
+      for (const TaskInfo &task : design.tasks)
+        json.object([&] {
+          json.attribute("name", task.name);
+          json.attribute("kind", task.kind);
+          json.attribute("group", task.group);
+          if (task.macsFifo.empty())
+            json.attribute("macs_fifo", nullptr);
+          else
+            json.attribute("macs_fifo", task.macsFifo);
+          json.attribute("macs_per_token", task.macsPerToken);
+        });
+    });
+    json.attributeArray("dma", [&] {
+      for (const DmaInfo &dma : design.dma)
+        json.object([&] {
+          json.attribute("name", dma.name);
+          json.attribute("direction", dma.direction);
+          json.attribute("argument", dma.argument);
+          json.attribute("fifo", dma.fifo);
+          json.attribute("bytes_per_token", dma.bytesPerToken);
+          json.attribute("bytes", dma.bytes);
+        });
+    });
+  });
+  os << "\n";
+}

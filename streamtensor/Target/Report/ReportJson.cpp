@@ -1,0 +1,305 @@
+//===- ReportJson.cpp - What an engineer wants to know --------------------===//
+//
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// report.json. Keys are only ever added. What nothing has computed yet is null;
+// nothing simulated is called measured.
+//
+//===----------------------------------------------------------------------===//
+
+#include "streamtensor/Target/Connectivity/Connectivity.h"
+#include "streamtensor/Target/Device/Device.h"
+#include "streamtensor/Target/Report/WriteDesign.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace streamtensor;
+using llvm::json::OStream;
+
+namespace {
+
+/// Bytes on chip and in memory that hold intermediates, that is, neither
+/// arguments nor results.
+struct MemoryFigures {
+  int64_t intermediateBytes = 0;
+  int64_t onChipBytes = 0;
+};
+
+class ReportWriter {
+public:
+  ReportWriter(const DesignInfo &design, const DesignOptions &options,
+               const DeviceInfo &device, llvm::StringRef kernelSha256,
+               llvm::raw_ostream &os)
+      : design(design), options(options), device(device),
+        kernelSha256(kernelSha256), json(os, /*IndentSize=*/1) {}
+
+  void write();
+
+private:
+  void writeHead();
+  void writeFusion();
+  void writeTasks();
+  void writeFifos();
+  void writeConverters();
+  void writeMemory();
+  void writeDma();
+  void writeAllocation();
+  MemoryFigures memoryFigures() const;
+  /// A number, or null where it is not known.
+  template <typename T>
+  void optional(llvm::StringRef key, const std::optional<T> &value) {
+    if (value)
+      json.attribute(key, *value);
+    else
+      json.attribute(key, nullptr);
+  }
+
+  const DesignInfo &design;
+  const DesignOptions &options;
+  const DeviceInfo &device;
+  llvm::StringRef kernelSha256;
+  OStream json;
+};
+
+} // namespace
+
+static int64_t bytesOf(const FifoInfo &fifo) {
+  return llvm::divideCeil(fifo.bits(), 8);
+}
+
+/// A FIFO holds an argument when it comes from a DMA of one, directly or
+/// through converters and forks; a result when a DMA of one reads it.
+MemoryFigures ReportWriter::memoryFigures() const {
+  llvm::StringSet<> external;
+  llvm::StringMap<const FifoInfo *> fifos;
+  for (const FifoInfo &fifo : design.fifos)
+    fifos[fifo.name] = &fifo;
+  auto isWorkspace = [&](const TaskInfo &task) {
+    const ArgumentInfo *argument = design.findArgument(task.argument);
+    return argument && argument->role == "workspace";
+  };
+  // Tasks stand in the order of the data flow.
+  for (const TaskInfo &task : design.tasks) {
+    bool movesOnly = task.kind == "converter" || task.kind == "fork";
+    bool fromOutside = task.kind == "dma_in" && !isWorkspace(task);
+    if (movesOnly)
+      fromOutside = llvm::all_of(task.inputs, [&](const std::string &name) {
+        return external.contains(name);
+      });
+    if (fromOutside)
+      external.insert(task.outputs.begin(), task.outputs.end());
+    if (task.kind == "dma_out" && !isWorkspace(task))
+      external.insert(task.inputs.begin(), task.inputs.end());
+  }
+  MemoryFigures figures;
+  for (const FifoInfo &fifo : design.fifos) {
+    figures.onChipBytes += bytesOf(fifo);
+    if (!external.contains(fifo.name))
+      figures.intermediateBytes += bytesOf(fifo);
+  }
+  for (const BufferInfo &buffer : design.buffers) {
+    figures.onChipBytes += buffer.bytes;
+    const TaskInfo *task = design.findTask(buffer.task);
+    bool holdsArgument =
+        buffer.taskKind == "converter" && !task->inputs.empty() &&
+        external.contains(task->inputs.front());
+    if (!holdsArgument)
+      figures.intermediateBytes += buffer.bytes;
+  }
+  for (const ArgumentInfo &argument : design.arguments)
+    if (argument.role == "workspace")
+      figures.intermediateBytes += argument.bytes;
+  return figures;
+}
+
+void ReportWriter::writeHead() {
+  json.attribute("schema", 1);
+  json.attribute("model", options.model);
+  json.attributeObject("target", [&] {
+    json.attribute("name", device.name);
+    json.attribute("title", device.title);
+    json.attribute("part", device.part);
+    json.attribute("clock_mhz", device.clockMHz);
+  });
+  json.attribute("options", llvm::json::Value(llvm::json::Object(options.options)));
+  json.attribute("seed", options.seed);
+  if (options.phaseSeconds.empty())
+    return;
+  json.attributeObject("compile", [&] {
+    json.attributeObject("seconds", [&] {
+      double total = 0;
+      for (const auto &[phase, seconds] : options.phaseSeconds)
+        total += seconds;
+      json.attribute("total", total);
+      for (const auto &[phase, seconds] : options.phaseSeconds)
+        json.attribute(phase, seconds);
+    });
+  });
+}
+
+void ReportWriter::writeFusion() {
+  json.attributeObject("fusion", [&] {
+    json.attributeArray("groups", [&] {
+      for (const std::string &group : design.groups)
+        json.object([&] {
+          int64_t bytes = 0;
+          json.attribute("name", group);
+          json.attributeArray("tasks", [&] {
+            for (const TaskInfo &task : design.tasks)
+              if (task.group == group)
+                json.value(task.name);
+          });
+          for (const FifoInfo &fifo : design.fifos)
+            if (fifo.group == group)
+              bytes += bytesOf(fifo);
+          for (const BufferInfo &buffer : design.buffers)
+            if (design.findTask(buffer.task)->group == group)
+              bytes += buffer.bytes;
+          json.attribute("onchip_bytes", bytes);
+        });
+    });
+    optional("c_max_bytes", options.fusionBudgetBytes);
+  });
+}
+
+void ReportWriter::writeTasks() {
+  json.attributeArray("tasks", [&] {
+    for (const TaskInfo &task : design.tasks)
+      json.object([&] {
+        json.attribute("name", task.name);
+        json.attribute("kind", task.kind);
+        json.attribute("group", task.group);
+        json.attribute("source", task.source);
+        json.attribute("macs", task.macs);
+        json.attribute("ii", task.interval);
+        json.attribute("origin", "estimated");
+      });
+  });
+}
+
+void ReportWriter::writeFifos() {
+  json.attributeArray("fifos", [&] {
+    for (const FifoInfo &fifo : design.fifos)
+      json.object([&] {
+        json.attribute("name", fifo.name);
+        json.attribute("producer", fifo.producer);
+        json.attribute("consumer", fifo.consumer);
+        json.attribute("token_bits", fifo.tokenBits);
+        json.attribute("tokens", fifo.tokens);
+        json.attribute("depth", fifo.depth);
+        json.attribute("bits", fifo.bits());
+        json.attribute("peak", nullptr);
+        json.attribute("reason", fifo.reason);
+      });
+  });
+}
+
+void ReportWriter::writeConverters() {
+  auto writeShape = [&](const BufferInfo &buffer) {
+    json.attributeArray("buffer_shape", [&] {
+      for (int64_t size : buffer.shape)
+        json.value(size);
+    });
+  };
+  json.attributeArray("converters", [&] {
+    for (const BufferInfo &buffer : design.buffers)
+      if (buffer.taskKind == "converter")
+        json.object([&] {
+          json.attribute("name", buffer.task);
+          writeShape(buffer);
+          json.attribute("bytes", buffer.bytes);
+          json.attribute("ping_pong", buffer.pingPong);
+          json.attribute("memory", buffer.memory);
+          json.attribute("shared_loops", buffer.sharedLoops);
+          json.attribute("reason", buffer.reason);
+        });
+  });
+  json.attributeArray("buffers", [&] {
+    for (const BufferInfo &buffer : design.buffers)
+      if (buffer.taskKind != "converter")
+        json.object([&] {
+          json.attribute("name", buffer.name);
+          json.attribute("task", buffer.task);
+          writeShape(buffer);
+          json.attribute("bytes", buffer.bytes);
+          json.attribute("memory", buffer.memory);
+        });
+  });
+}
+
+void ReportWriter::writeMemory() {
+  MemoryFigures figures = memoryFigures();
+  json.attributeObject("memory", [&] {
+    optional("intermediate_unfused_bytes", options.unfusedBytes);
+    json.attribute("intermediate_fused_bytes", figures.intermediateBytes);
+    if (options.unfusedBytes && *options.unfusedBytes > 0)
+      json.attribute("ratio", static_cast<double>(figures.intermediateBytes) /
+                                  static_cast<double>(*options.unfusedBytes));
+    else
+      json.attribute("ratio", nullptr);
+    json.attribute("onchip_total_bytes", figures.onChipBytes);
+    json.attribute("onchip_available_bytes", device.onChipBytes());
+    json.attribute("label", "estimated");
+  });
+}
+
+void ReportWriter::writeDma() {
+  json.attributeArray("dma", [&] {
+    for (const DmaInfo &dma : design.dma)
+      json.object([&] {
+        json.attribute("name", dma.name);
+        json.attribute("direction", dma.direction);
+        json.attribute("argument", dma.argument);
+        json.attribute("bytes", dma.bytes);
+        const ArgumentInfo *argument = design.findArgument(dma.argument);
+        json.attribute("port_bits", argument ? argument->portBits : 0);
+        json.attribute("burst_beats", argument ? argument->burstBeats : 0);
+        json.attributeArray("hbm_channels", [&] {
+          if (argument && argument->channel >= 0)
+            json.value(argument->channel);
+        });
+      });
+  });
+}
+
+void ReportWriter::writeAllocation() {
+  json.attributeObject("allocation", [&] {
+    json.attribute("strategy", options.fifoStrategy);
+    optional("lp_seconds", options.allocationSeconds);
+    optional("certificate", options.certificate);
+  });
+}
+
+void ReportWriter::write() {
+  json.object([&] {
+    writeHead();
+    writeFusion();
+    writeTasks();
+    writeFifos();
+    writeConverters();
+    writeMemory();
+    writeDma();
+    json.attribute("resources", nullptr);
+    writeAllocation();
+    json.attribute("simulation", nullptr);
+    json.attributeObject("artifacts", [&] {
+      json.attribute("kernel_sha256", kernelSha256);
+    });
+  });
+}
+
+void streamtensor::writeReportJson(const DesignInfo &design,
+                                   const DesignOptions &options,
+                                   const DeviceInfo &device,
+                                   llvm::StringRef kernelSha256,
+                                   llvm::raw_ostream &os) {
+  ReportWriter(design, options, device, kernelSha256, os).write();
+  os << "\n";
+}

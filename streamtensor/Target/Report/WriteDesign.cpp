@@ -1,0 +1,164 @@
+//===- WriteDesign.cpp - The output directory of a compile ----------------===//
+//
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The files of a design, and the pass `--st-write-design`. Everything is built
+// in memory first: a module without a C++ form leaves no file behind.
+//
+//===----------------------------------------------------------------------===//
+
+#include "streamtensor/Target/Report/WriteDesign.h"
+
+#include "streamtensor/Support/Sha256.h"
+#include "streamtensor/Target/Connectivity/Connectivity.h"
+#include "streamtensor/Target/HLSCpp/HLSCpp.h"
+#include "streamtensor/Target/Report/Passes.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+namespace streamtensor {
+#define GEN_PASS_DEF_WRITEDESIGN
+#include "streamtensor/Target/Report/Passes.h.inc"
+} // namespace streamtensor
+
+using namespace mlir;
+using namespace streamtensor;
+
+/// Targets without Vitis: the C simulation. With it: kernel object and binary.
+static std::string makefile(StringRef function, StringRef part,
+                            int64_t clockMHz) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << "# Written by streamtensor-compile.\n"
+        "#   make csim INPUTS=in.safetensors OUTPUTS=out.safetensors\n"
+        "#   make hls  PLATFORM=name of a Vitis platform\n"
+        "#   make link PLATFORM=name of a Vitis platform\n"
+        "# `csim` needs streamtensor-run only; `hls` and `link` need Vitis.\n"
+        "# Planned for "
+     << part << " at " << clockMHz
+     << " MHz.\n"
+        "STREAMTENSOR_RUN ?= streamtensor-run\n"
+        "VPP ?= v++\n"
+        "PLATFORM ?=\n\n"
+        ".PHONY: csim hls link\n\n"
+        "csim:\n"
+        "\t@test -n \"$(INPUTS)\" || { echo \"expected INPUTS=FILE but got "
+        "none\" >&2; exit 2; }\n"
+        "\t@test -n \"$(OUTPUTS)\" || { echo \"expected OUTPUTS=FILE but got "
+        "none\" >&2; exit 2; }\n"
+        "\t$(STREAMTENSOR_RUN) . --inputs $(INPUTS) --outputs $(OUTPUTS)\n\n"
+        "hls: "
+     << function << ".xo\nlink: " << function << ".xclbin\n\n"
+     << function
+     << ".xo: hls/kernel.cpp\n"
+        "\t@test -n \"$(PLATFORM)\" || { echo \"expected PLATFORM=NAME but got "
+        "none\" >&2; exit 2; }\n"
+        "\t$(VPP) -c -t hw --platform $(PLATFORM) -k "
+     << function << " -Ihls/include hls/kernel.cpp -o $@\n\n"
+     << function << ".xclbin: " << function
+     << ".xo connectivity.cfg\n"
+        "\t$(VPP) -l -t hw --platform $(PLATFORM) --config connectivity.cfg "
+     << function << ".xo -o $@\n";
+  return text;
+}
+
+/// Writes one file of the design.
+static LogicalResult writeFile(ModuleOp module, StringRef directory,
+                               StringRef name, StringRef content) {
+  llvm::SmallString<256> path(directory);
+  llvm::sys::path::append(path, name);
+  std::error_code error =
+      llvm::sys::fs::create_directories(llvm::sys::path::parent_path(path));
+  if (!error) {
+    llvm::raw_fd_ostream file(path, error);
+    if (!error) {
+      file << content;
+      file.close();
+      error = file.error();
+      file.clear_error();
+    }
+  }
+  if (!error)
+    return success();
+  return emitError(UnknownLoc::get(module.getContext()))
+         << "cannot write '" << path << "': " << error.message();
+}
+
+LogicalResult streamtensor::writeDesign(ModuleOp module,
+                                        const DesignOptions &options,
+                                        StringRef outputDir) {
+  std::string error;
+  std::optional<DeviceInfo> device = findDevice(options.target, error);
+  if (!device)
+    return module.emitError() << error;
+  FailureOr<DesignInfo> design = collectDesign(module);
+  if (failed(design))
+    return failure();
+  std::string kernel;
+  llvm::raw_string_ostream kernelStream(kernel);
+  if (failed(emitHLSCpp(module, kernelStream)))
+    return failure();
+  std::string hash = sha256Hex(kernel);
+
+  std::vector<MemoryPort> ports;
+  for (const ArgumentInfo &argument : design->arguments)
+    ports.push_back({argument.variable, argument.bundle, argument.bytes});
+  if (device->memoryKind == "HBM") {
+    if (!assignChannels(ports, device->memoryChannels, device->channelBytes,
+                        error))
+      return module.emitError() << error;
+    for (auto [argument, port] : llvm::zip_equal(design->arguments, ports))
+      argument.channel = port.channel;
+  }
+  auto text = [](auto &&write) {
+    std::string buffer;
+    llvm::raw_string_ostream os(buffer);
+    write(os);
+    return buffer;
+  };
+  std::string interface = text([&](llvm::raw_ostream &os) {
+    writeInterfaceJson(*design, hash, os);
+  });
+  std::string report = text([&](llvm::raw_ostream &os) {
+    writeReportJson(*design, options, *device, hash, os);
+  });
+  std::string connectivity = text([&](llvm::raw_ostream &os) {
+    writeConnectivity(design->function, ports, /*die=*/"", device->clockMHz,
+                      os);
+  });
+  std::string make = makefile(design->function, device->part, device->clockMHz);
+  // The interface comes last: a directory without it is no design.
+  return failure(
+      failed(writeFile(module, outputDir, "hls/kernel.cpp", kernel)) ||
+      failed(writeFile(module, outputDir, "connectivity.cfg", connectivity)) ||
+      failed(writeFile(module, outputDir, "Makefile", make)) ||
+      failed(writeFile(module, outputDir, "report.json", report)) ||
+      failed(writeFile(module, outputDir, "interface.json", interface)));
+}
+
+namespace {
+
+struct WriteDesign
+    : public streamtensor::impl::WriteDesignBase<WriteDesign> {
+  using WriteDesignBase::WriteDesignBase;
+
+  void runOnOperation() override {
+    DesignOptions options;
+    options.target = target;
+    if (!llvm::sys::fs::is_directory(outputDir)) {
+      getOperation().emitError()
+          << "expected an existing directory but got '" << outputDir << "'";
+      return signalPassFailure();
+    }
+    if (failed(writeDesign(getOperation(), options, outputDir)))
+      return signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+};
+
+} // namespace

@@ -1,0 +1,62 @@
+//===- WriteDesign.h - The output directory of a compile --------*- C++ -*-===//
+//
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Writes a design: kernel, interface, report, connectivity and makefile.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STREAMTENSOR_TARGET_REPORT_WRITEDESIGN_H
+#define STREAMTENSOR_TARGET_REPORT_WRITEDESIGN_H
+
+#include "streamtensor/Target/Device/Device.h"
+#include "streamtensor/Target/Report/DesignInfo.h"
+
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+#include <utility>
+
+namespace streamtensor {
+
+/// What a report says besides the facts of the module.
+struct DesignOptions {
+  std::string model;           ///< name of the input
+  std::string target = "u55c"; ///< key of a device (Target/Device)
+  llvm::json::Object options;  ///< command-line options, as given
+  int64_t seed = 0;
+  /// Seconds by phase, in order; left out when empty.
+  std::vector<std::pair<std::string, double>> phaseSeconds;
+  std::optional<int64_t> fusionBudgetBytes; ///< C_max
+  /// What one kernel per operation writes to memory.
+  std::optional<int64_t> unfusedBytes;
+  std::string fifoStrategy = "normal";
+  std::optional<double> allocationSeconds;
+  /// The certificate of the FIFO depths, when there is one.
+  std::optional<llvm::json::Value> certificate;
+};
+
+/// interface.json (schema in docs/architecture.md): what a host must know.
+void writeInterfaceJson(const DesignInfo &design, llvm::StringRef kernelSha256,
+                        llvm::raw_ostream &os);
+
+/// report.json: what an engineer wants to know. Every figure that is not counted
+/// is labelled.
+void writeReportJson(const DesignInfo &design, const DesignOptions &options,
+                     const DeviceInfo &device, llvm::StringRef kernelSha256,
+                     llvm::raw_ostream &os);
+
+/// Writes hls/kernel.cpp, interface.json, report.json, connectivity.cfg and
+/// Makefile into `outputDir`, which must exist. Fails, with an error on the
+/// operation or the module, when the module has no C++ form, the target is
+/// unknown, or a file cannot be written.
+llvm::LogicalResult writeDesign(mlir::ModuleOp module,
+                                const DesignOptions &options,
+                                llvm::StringRef outputDir);
+
+} // namespace streamtensor
+
+#endif // STREAMTENSOR_TARGET_REPORT_WRITEDESIGN_H
