@@ -97,10 +97,8 @@ public:
       inputs.push_back(operand->get());
       streams.push_back(ITensorType::get(type.getElementType(), order));
     }
-    size_t depth = 0;
-    outOrder = deriveOrder(
-        space, maps.back(), [&](int64_t dim) { return !isReduction(dim); },
-        depth);
+    findReduction();
+    deriveResultOrder();
     KernelShell shell = createShell(builder, op, name, inputs, streams,
                                     ITensorType::get(elementType, outOrder));
     int64_t macs = countMacs();
@@ -113,12 +111,6 @@ public:
     streamValues =
         llvm::to_vector_of<Value>(shell.kernel.getBlock().getArguments());
     tokens.assign(streamValues.size(), Value());
-    firstReduction = space.size();
-    for (size_t loop = 0; loop < space.size(); ++loop)
-      if (isReduction(space.dims[loop])) {
-        firstReduction = loop;
-        break;
-      }
     if (failed(cloneInit()) || failed(captureBody()))
       return failure();
     readTokens(0);
@@ -134,6 +126,56 @@ private:
   }
 
   bool hasReduction() { return op.getNumReductionLoops() != 0; }
+
+  /// The first reduction loop, and the parallel loops inside it: those of the
+  /// accumulator.
+  void findReduction() {
+    firstReduction = space.size();
+    for (size_t loop = 0; loop < space.size(); ++loop) {
+      if (isReduction(space.dims[loop]))
+        firstReduction = std::min(firstReduction, loop);
+      else if (firstReduction < loop)
+        accumulatorLoops.push_back(loop);
+    }
+  }
+
+  /// The order in which the result is written. An element-wise operation writes
+  /// tile by tile. A reduction drains its accumulator in memory order, in
+  /// tokens of as many elements as are computed at once.
+  void deriveResultOrder() {
+    size_t depth = 0;
+    if (!hasReduction()) {
+      outOrder =
+          deriveOrder(space, maps.back(), [](int64_t) { return true; }, depth);
+      return;
+    }
+    SmallVector<int64_t> outDims;
+    for (AffineExpr result : maps.back().getResults())
+      outDims.push_back(cast<AffineDimExpr>(result).getPosition());
+    outOrder.map.resize(outDims.size());
+    auto addLoop = [&](int64_t dim, int64_t trip, int64_t step) {
+      auto result = llvm::find(outDims, dim) - outDims.begin();
+      outOrder.map[result].push_back(outOrder.numLoops());
+      outOrder.trips.push_back(trip);
+      outOrder.steps.push_back(step);
+    };
+    for (size_t loop = 0; loop < firstReduction; ++loop)
+      addLoop(space.dims[loop], space.trips[loop],
+              space.tile[space.dims[loop]]);
+    for (auto [result, dim] : llvm::enumerate(outDims)) {
+      int64_t lanes = schedule.getUnroll()[dim];
+      outOrder.element.push_back(lanes);
+      for (size_t loop : accumulatorLoops)
+        if (space.dims[loop] == dim) {
+          drainLoops.push_back({result, loop, space.trips[loop], 1});
+          addLoop(dim, space.trips[loop], space.tile[dim]);
+        }
+      if (int64_t trip = space.tile[dim] / lanes; trip != 1) {
+        drainLoops.push_back({result, std::nullopt, trip, lanes});
+        addLoop(dim, trip, lanes);
+      }
+    }
+  }
 
   /// Multiply-accumulates of a contraction: the points of its iteration space.
   int64_t countMacs() {
@@ -214,10 +256,21 @@ private:
     return reduce(dest);
   }
 
+  Type resultElementType() {
+    return cast<RankedTensorType>(op.getResult(0).getType()).getElementType();
+  }
+
+  /// One token of the result.
   RankedTensorType tokenType() {
-    return RankedTensorType::get(
-        outOrder.element,
-        cast<RankedTensorType>(op.getResult(0).getType()).getElementType());
+    return RankedTensorType::get(outOrder.element, resultElementType());
+  }
+
+  /// One cell of the accumulator: a tile of the result.
+  RankedTensorType cellType() {
+    SmallVector<int64_t> shape;
+    for (AffineExpr result : maps.back().getResults())
+      shape.push_back(space.tile[cast<AffineDimExpr>(result).getPosition()]);
+    return RankedTensorType::get(shape, resultElementType());
   }
 
   Value emptyToken() {
@@ -231,16 +284,13 @@ private:
   Values reduce(Value dest) {
     Location loc = op.getLoc();
     SmallVector<int64_t> shape, drainTrips;
-    for (size_t loop = firstReduction; loop < space.size(); ++loop)
-      if (!isReduction(space.dims[loop])) {
-        accumulatorLoops.push_back(loop);
-        drainTrips.push_back(space.trips[loop]);
-        shape.push_back(space.trips[loop]);
-      }
-    RankedTensorType token = tokenType();
-    llvm::append_range(shape, token.getShape());
+    for (size_t loop : accumulatorLoops)
+      shape.push_back(space.trips[loop]);
+    for (const DrainLoop &loop : drainLoops)
+      drainTrips.push_back(loop.trip);
+    llvm::append_range(shape, cellType().getShape());
     auto empty =
-        tensor::EmptyOp::create(builder, loc, shape, token.getElementType());
+        tensor::EmptyOp::create(builder, loc, shape, resultElementType());
     empty->setAttr("hls.name", builder.getStringAttr("acc"));
     Value filled =
         linalg::FillOp::create(builder, loc, fillValue, empty.getResult())
@@ -248,9 +298,30 @@ private:
     Value sum = innerLoops(firstReduction, filled);
     return task->nest(drainTrips, "drain", dest,
                       [&](ValueRange drainIvs, ValueRange carried) -> Values {
-                        Value result = accumulatorSlice(sum, drainIvs);
+                        Value result = drainSlice(sum, drainIvs);
                         return {task->write(result, carried.front())};
                       });
+  }
+
+  /// The token of the accumulator that the drain loops have reached.
+  Value drainSlice(Value accumulator, ValueRange drainIvs) {
+    if (drainIvs.empty())
+      return accumulator;
+    size_t numLoops = accumulatorLoops.size();
+    SmallVector<OpFoldResult> offsets(numLoops + outOrder.element.size(),
+                                      builder.getIndexAttr(0));
+    SmallVector<OpFoldResult> sizes(numLoops, builder.getIndexAttr(1));
+    llvm::append_range(sizes, asIndexAttrs(builder, outOrder.element));
+    for (auto [loop, iv] : llvm::zip_equal(drainLoops, drainIvs)) {
+      if (loop.accumulatorLoop)
+        offsets[llvm::find(accumulatorLoops, *loop.accumulatorLoop) -
+                accumulatorLoops.begin()] = iv;
+      else
+        offsets[numLoops + loop.result] = task->offset({{iv, loop.step}});
+    }
+    return tensor::ExtractSliceOp::create(
+        builder, op.getLoc(), tokenType(), accumulator, offsets, sizes,
+        SmallVector<OpFoldResult>(offsets.size(), builder.getIndexAttr(1)));
   }
 
   Value innerLoops(size_t depth, Value accumulator) {
@@ -286,7 +357,7 @@ private:
       offsets.push_back(iv);
       sizes.push_back(builder.getIndexAttr(1));
     }
-    for (int64_t size : outOrder.element) {
+    for (int64_t size : cellType().getShape()) {
       offsets.push_back(builder.getIndexAttr(0));
       sizes.push_back(builder.getIndexAttr(size));
     }
@@ -298,7 +369,7 @@ private:
     SmallVector<OpFoldResult> offsets, sizes;
     accumulatorPosition(cellIvs, offsets, sizes);
     return tensor::ExtractSliceOp::create(
-        builder, op.getLoc(), tokenType(), accumulator, offsets, sizes,
+        builder, op.getLoc(), cellType(), accumulator, offsets, sizes,
         SmallVector<OpFoldResult>(offsets.size(), builder.getIndexAttr(1)));
   }
 
@@ -338,6 +409,14 @@ private:
     }
   }
 
+  /// A loop over the accumulator when it is drained: one of its own loops, or
+  /// one over the points of a cell, along one dimension of the result.
+  struct DrainLoop {
+    size_t result;
+    std::optional<size_t> accumulatorLoop;
+    int64_t trip, step;
+  };
+
   OpBuilder &builder;
   linalg::GenericOp op;
   StringRef name;
@@ -348,6 +427,7 @@ private:
   TokenOrder outOrder;
   SmallVector<size_t> depths;
   SmallVector<size_t> accumulatorLoops;
+  SmallVector<DrainLoop> drainLoops;
   Values streamValues, tokens, ivs;
   Value fillValue;
   size_t firstReduction = 0;

@@ -179,10 +179,12 @@ public:
 private:
   /// The old kernels and the reshapes between them have no users any more.
   void eraseDead(func::FuncOp function) {
-    for (Operation &op : llvm::make_early_inc_range(
-             llvm::reverse(function.getBody().front().without_terminator())))
-      if (op.use_empty() && !op.hasTrait<OpTrait::IsTerminator>())
-        op.erase();
+    SmallVector<Operation *> ops;
+    for (Operation &op : function.getBody().front().without_terminator())
+      ops.push_back(&op);
+    for (Operation *op : llvm::reverse(ops))
+      if (op->use_empty())
+        op->erase();
   }
 };
 

@@ -132,10 +132,13 @@ private:
   }
 
   void eraseDeadAliases(KernelOp kernel) {
-    for (Operation &op : llvm::make_early_inc_range(
-             llvm::reverse(kernel.getBlock().without_terminator())))
-      if (isAlias(&op) && op.use_empty())
-        op.erase();
+    SmallVector<Operation *> aliases;
+    for (Operation &op : kernel.getBlock())
+      if (isAlias(&op))
+        aliases.push_back(&op);
+    for (Operation *op : llvm::reverse(aliases))
+      if (op->use_empty())
+        op->erase();
   }
 };
 

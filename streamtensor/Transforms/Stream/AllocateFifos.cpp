@@ -30,6 +30,9 @@ using streamtensor::itensor::ITensorType;
 
 /// From how many tokens on a load runs ahead.
 static constexpr int64_t kMinTokensToRunAhead = 64;
+/// Whatever is deeper needs a proof: a stream of more tokens must not become an
+/// array by an option.
+static constexpr int64_t kMaxLeastDepth = 64;
 
 namespace {
 
@@ -37,10 +40,10 @@ struct AllocateFifos : streamtensor::impl::AllocateFifosBase<AllocateFifos> {
   using AllocateFifosBase::AllocateFifosBase;
 
   void runOnOperation() override {
-    if (baseDepth < 1 || loadDepth < 1) {
+    if (!isValid(baseDepth) || !isValid(loadDepth)) {
       emitError(getOperation().getLoc())
-          << "expected base-depth and load-depth of at least 1 but got "
-          << int64_t(baseDepth) << " and " << int64_t(loadDepth);
+          << "expected base-depth and load-depth from 1 to " << kMaxLeastDepth
+          << " but got " << int64_t(baseDepth) << " and " << int64_t(loadDepth);
       return signalPassFailure();
     }
     llvm::StringSet<> names;
@@ -53,6 +56,9 @@ struct AllocateFifos : streamtensor::impl::AllocateFifosBase<AllocateFifos> {
   }
 
 private:
+  static bool isValid(int64_t depth) {
+    return depth >= 1 && depth <= kMaxLeastDepth;
+  }
   LogicalResult allocate(dataflow::KernelOp kernel, llvm::StringSet<> &names);
   FifoDepthProblem buildProblem(const KernelAccesses &accesses);
 };

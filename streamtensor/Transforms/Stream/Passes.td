@@ -55,9 +55,9 @@ def AllocateFifos : Pass<"st-allocate-fifos", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"baseDepth", "base-depth", "int64_t", "2",
-           "depth in tokens of a fifo without need">,
+           "depth in tokens of a fifo without need, 1 to 64">,
     Option<"loadDepth", "load-depth", "int64_t", "32",
-           "depth in tokens of a fifo from a DMA to a computation">
+           "depth in tokens of a fifo from a DMA to a computation, 1 to 64">
   ];
   let dependentDialects = ["::streamtensor::itensor::ITensorDialect"];
 }
