@@ -16,6 +16,7 @@
 #include "streamtensor/Pipelines/DesignWriter.h"
 #include "streamtensor/Pipelines/Manifest.h"
 #include "streamtensor/Support/AtomicFile.h"
+#include "streamtensor/Target/Device/Device.h"
 #include "streamtensor/Transforms/Linalg/Passes.h"
 
 #include "mlir/IR/Verifier.h"
@@ -45,7 +46,7 @@ public:
   }
 
   bool run() {
-    if (!parse() || !prepareFunction())
+    if (!resolveTarget() || !parse() || !prepareFunction())
       return false;
     SourceMgrDiagnosticHandler handler(sources, &context, errs);
     if (request.from == Phase::Linalg &&
@@ -66,6 +67,19 @@ private:
   bool fail(const llvm::Twine &message) {
     errs << "error: " << message << "\n";
     return false;
+  }
+
+  /// Looks the target up and fills in what depends on it.
+  bool resolveTarget() {
+    std::string error;
+    std::optional<DeviceInfo> device = findDevice(request.target, error);
+    if (!device)
+      return fail(error);
+    phaseOptions = request.phases;
+    // A quarter is left for FIFOs and the memory ports' own buffers.
+    if (phaseOptions.onchipBudgetBytes < 0)
+      phaseOptions.onchipBudgetBytes = device->onChipBytes() / 4 * 3;
+    return true;
   }
 
   bool parse() {
@@ -143,7 +157,7 @@ private:
   bool runPhase(Phase phase) {
     auto start = std::chrono::steady_clock::now();
     PassManager pm(&context);
-    buildPhase(pm, phase, request.phases);
+    buildPhase(pm, phase, phaseOptions);
     if (failed(pm.run(*module)))
       return fail("phase '" + phaseName(phase) + "' failed");
     std::chrono::duration<double> elapsed =
@@ -208,7 +222,7 @@ private:
     design.seed = request.seed;
     design.seconds = seconds;
     design.weights = manifest ? manifest->weights : "";
-    design.onchipBudgetBytes = request.phases.onchipBudgetBytes;
+    design.onchipBudgetBytes = phaseOptions.onchipBudgetBytes;
     if (request.to != kLastPhase) {
       if (std::error_code code =
               llvm::sys::fs::create_directories(request.outputDir))
@@ -222,6 +236,7 @@ private:
 
   const CompileRequest &request;
   llvm::raw_ostream &out, &errs;
+  PhaseOptions phaseOptions;
   MLIRContext context;
   llvm::SourceMgr sources;
   OwningOpRef<ModuleOp> module;
