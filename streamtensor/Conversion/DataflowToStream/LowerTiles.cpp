@@ -20,6 +20,7 @@
 
 #include "streamtensor/Dialect/Dataflow/IR/Dataflow.h"
 #include "streamtensor/Dialect/HLS/IR/HLS.h"
+#include "streamtensor/Dialect/ITensor/IR/ITensor.h"
 #include "streamtensor/Dialect/Stream/IR/Stream.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -30,6 +31,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -56,6 +58,8 @@ public:
   LogicalResult lower(memref::CopyOp op);
   LogicalResult lower(stream::ReadOp op);
   LogicalResult lower(stream::WriteOp op);
+  LogicalResult lower(memref::LoadOp op);
+  LogicalResult lower(memref::StoreOp op);
 
 private:
   using Indices = SmallVector<OpFoldResult>;
@@ -385,7 +389,7 @@ LogicalResult TileLoops::lowerReduction(linalg::LinalgOp op,
   SmallVector<int64_t> outerSizes(sizes), partialShape;
   int64_t lanes = 1;
   for (auto [dim, kind] : llvm::enumerate(op.getIteratorTypesArray())) {
-    if (unroll[dim] < sizes[dim])
+    if (unroll[dim] < sizes[dim] || sizes[dim] == 1)
       continue;
     outerSizes[dim] = 1;
     if (kind == utils::IteratorType::reduction) {
@@ -487,12 +491,13 @@ static bool isTokenMemory(Value memory) {
   return memory.getDefiningOp<memref::AllocOp>() != nullptr;
 }
 
-/// One whole token of a packed argument: read and written as one vector.
+/// One whole token of a packed argument: read and written as one vector. A
+/// packed argument of a single token has no view.
 static bool isPackedToken(Value memory) {
-  auto view = memory.getDefiningOp<memref::SubViewOp>();
-  if (!view)
-    return false;
-  auto argument = dyn_cast<BlockArgument>(view.getSource());
+  int64_t elements = cast<MemRefType>(memory.getType()).getNumElements();
+  if (auto view = memory.getDefiningOp<memref::SubViewOp>())
+    memory = view.getSource();
+  auto argument = dyn_cast<BlockArgument>(memory);
   auto kernel =
       argument ? dyn_cast<dataflow::KernelOp>(argument.getOwner()->getParentOp())
                : nullptr;
@@ -503,13 +508,14 @@ static bool isPackedToken(Value memory) {
   auto function = source ? dyn_cast<FunctionOpInterface>(
                                source.getOwner()->getParentOp())
                          : nullptr;
-  if (!function ||
-      !function.getArgAttr(source.getArgNumber(), "dataflow.packing"))
-    return false;
-  int64_t elements = 1;
-  for (int64_t size : view.getStaticSizes())
-    elements *= size;
-  return llvm::isPowerOf2_64(elements);
+  auto packing =
+      function ? dyn_cast_or_null<TypeAttr>(function.getArgAttr(
+                     source.getArgNumber(), "dataflow.packing"))
+               : nullptr;
+  auto order = packing ? dyn_cast<itensor::ITensorType>(packing.getValue())
+                       : nullptr;
+  return order && order.getTokenElements() == elements && elements > 1 &&
+         llvm::isPowerOf2_64(elements);
 }
 
 LogicalResult TileLoops::lower(stream::ReadOp op) {
@@ -541,12 +547,41 @@ LogicalResult TileLoops::lower(stream::WriteOp op) {
   return success();
 }
 
+//===----------------------------------------------------------------------===//
+// Single elements
+//===----------------------------------------------------------------------===//
+
+/// A load through a view names the memory itself.
+LogicalResult TileLoops::lower(memref::LoadOp op) {
+  if (!op.getMemRef().getDefiningOp<ViewLikeOpInterface>())
+    return success();
+  b.setInsertionPoint(op);
+  FailureOr<Value> value = load(op.getLoc(), op.getMemRef(),
+                                getAsOpFoldResult(op.getIndices()));
+  if (failed(value))
+    return failure();
+  op.replaceAllUsesWith(*value);
+  op.erase();
+  return success();
+}
+
+LogicalResult TileLoops::lower(memref::StoreOp op) {
+  if (!op.getMemRef().getDefiningOp<ViewLikeOpInterface>())
+    return success();
+  b.setInsertionPoint(op);
+  if (failed(store(op.getLoc(), op.getValue(), op.getMemRef(),
+                   getAsOpFoldResult(op.getIndices()))))
+    return failure();
+  op.erase();
+  return success();
+}
+
 LogicalResult streamtensor::lowerTilesToLoops(ModuleOp module) {
   SmallVector<Operation *> ops;
   module.walk([&](TaskOp task) {
     task.walk([&](Operation *op) {
-      if (isa<linalg::LinalgOp, memref::CopyOp, stream::ReadOp,
-              stream::WriteOp>(op))
+      if (isa<linalg::LinalgOp, memref::CopyOp, memref::LoadOp,
+              memref::StoreOp, stream::ReadOp, stream::WriteOp>(op))
         ops.push_back(op);
     });
   });
@@ -554,8 +589,9 @@ LogicalResult streamtensor::lowerTilesToLoops(ModuleOp module) {
   for (Operation *op : ops) {
     LogicalResult lowered =
         llvm::TypeSwitch<Operation *, LogicalResult>(op)
-            .Case<linalg::LinalgOp, memref::CopyOp, stream::ReadOp,
-                  stream::WriteOp>([&](auto op) { return loops.lower(op); });
+            .Case<linalg::LinalgOp, memref::CopyOp, memref::LoadOp,
+                  memref::StoreOp, stream::ReadOp, stream::WriteOp>(
+                [&](auto op) { return loops.lower(op); });
     if (failed(lowered))
       return failure();
   }

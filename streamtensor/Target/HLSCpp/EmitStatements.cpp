@@ -436,14 +436,20 @@ FailureOr<Expression> Emitter::element(Operation *op, Value memref,
   return Expression{memory.name + "[" + sum(terms, offset).text + "]"};
 }
 
+bool Emitter::isPacked(Value memory) {
+  if (auto view = memory.getDefiningOp<memref::SubViewOp>())
+    memory = view.getSource();
+  auto known = memories.find(memory);
+  return known != memories.end() &&
+         known->second.kind == MemoryKind::PackedPointer;
+}
+
 /// A whole token of packed memory: its number is the offset in elements,
 /// divided by the elements of a token.
-FailureOr<Expression> Emitter::packedElement(Operation *op,
-                                             memref::SubViewOp view) {
-  auto known = memories.find(view.getSource());
-  if (known == memories.end() ||
-      known->second.kind != MemoryKind::PackedPointer)
-    return op->emitOpError() << "expected a token or a part of packed memory";
+FailureOr<Expression> Emitter::packedElement(Operation *op, Value memory) {
+  auto view = memory.getDefiningOp<memref::SubViewOp>();
+  if (!view)
+    return Expression{memories.find(memory)->second.name + "[0]"};
   auto type = view.getSourceType();
   int64_t lanes = 1;
   for (int64_t size : view.getStaticSizes())
@@ -470,7 +476,7 @@ FailureOr<Expression> Emitter::packedElement(Operation *op,
     return op->emitOpError() << "expected whole tokens of packed memory";
   if (type.getNumElements() / lanes > INT32_MAX)
     return op->emitOpError() << "expected memory of at most 2^31 tokens";
-  return Expression{known->second.name + "[" +
+  return Expression{memories.find(view.getSource())->second.name + "[" +
                     sum(terms, constant / lanes).text + "]"};
 }
 
@@ -535,8 +541,8 @@ LogicalResult Emitter::emitRead(stream::ReadOp op) {
     values[op.getValue()] = {name};
     return success();
   }
-  if (auto view = op.getDest().getDefiningOp<memref::SubViewOp>()) {
-    FailureOr<Expression> target = packedElement(op, view);
+  if (isPacked(op.getDest())) {
+    FailureOr<Expression> target = packedElement(op, op.getDest());
     if (failed(target))
       return failure();
     line() << target->text << " = " << text << ";\n";
@@ -566,8 +572,8 @@ LogicalResult Emitter::emitWrite(stream::WriteOp op) {
   std::string value;
   if (!isa<MemRefType>(op.getValue().getType())) {
     value = valueOf(op.getValue()).text;
-  } else if (auto view = op.getValue().getDefiningOp<memref::SubViewOp>()) {
-    FailureOr<Expression> source = packedElement(op, view);
+  } else if (isPacked(op.getValue())) {
+    FailureOr<Expression> source = packedElement(op, op.getValue());
     if (failed(source))
       return failure();
     value = source->text;

@@ -90,8 +90,8 @@ private:
   LogicalResult emitView(Operation *op, Value source);
   llvm::FailureOr<Expression> element(Operation *op, Value memory,
                                       mlir::ValueRange indices);
-  llvm::FailureOr<Expression> packedElement(Operation *op,
-                                            mlir::memref::SubViewOp view);
+  bool isPacked(Value memory);
+  llvm::FailureOr<Expression> packedElement(Operation *op, Value memory);
   llvm::FailureOr<std::string> declare(Operation *op, mlir::MemRefType type,
                                        const Memory &memory);
 

@@ -141,9 +141,15 @@ LogicalResult Collector::collectArgument(func::FuncOp top, unsigned index) {
                              << type.getElementType();
   int64_t elementBytes =
       llvm::divideCeil(type.getElementType().getIntOrFloatBitWidth(), 8);
+  // `dataflow.shape` is the shape that the packing covers, which a reshape may
+  // have made another than the argument's own.
   auto shape =
-      top.getArgAttrOfType<DenseI64ArrayAttr>(index, "dataflow.shape");
+      top.getArgAttrOfType<DenseI64ArrayAttr>(index, "dataflow.tensor_shape");
+  if (!shape)
+    shape = top.getArgAttrOfType<DenseI64ArrayAttr>(index, "dataflow.shape");
   info.shape = toVector(shape ? shape.asArrayRef() : type.getShape());
+  info.value = dyn_cast_or_null<DenseElementsAttr>(
+      top.getArgAttr(index, "dataflow.value"));
   int64_t lanes = 1;
   if (auto packing = top.getArgAttrOfType<TypeAttr>(index, "dataflow.packing")) {
     auto order = cast<itensor::ITensorType>(packing.getValue());
@@ -158,7 +164,11 @@ LogicalResult Collector::collectArgument(func::FuncOp top, unsigned index) {
       return top.emitOpError()
              << "expected argument '" << info.name
              << "' to have row-major strides but got " << type;
-    info.bufferShape = shape ? info.shape : *memory;
+    auto buffer =
+        top.getArgAttrOfType<DenseI64ArrayAttr>(index, "dataflow.buffer_shape");
+    info.bufferShape = buffer  ? toVector(buffer.asArrayRef())
+                       : shape ? info.shape
+                               : *memory;
   }
   int64_t elements = 1;
   for (int64_t size : info.bufferShape)

@@ -16,6 +16,7 @@
 
 #include "streamtensor/Support/TokenOrder.h"
 
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <cstdint>
 #include <optional>
@@ -38,6 +39,8 @@ struct ArgumentInfo {
   std::optional<TokenOrder> packing;
   std::vector<int64_t> packedShape;
   std::string file; ///< relative to the design; empty when it has none
+  /// The value of a constant of the program, which the design's file holds.
+  mlir::DenseElementsAttr value;
   std::string bundle;
   int64_t portBits = 0;
   int64_t burstBeats = 0;

@@ -12,16 +12,27 @@
 
 #include "streamtensor/Target/Report/WriteDesign.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 using namespace streamtensor;
 using llvm::json::OStream;
 
+/// "[576, 96]": numbers stand on one line.
 template <typename T>
+static std::string spellList(const std::vector<T> &values) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << '[';
+  llvm::interleaveComma(values, os);
+  os << ']';
+  return text;
+}
+
 static void attributeList(OStream &json, llvm::StringRef key,
-                          const std::vector<T> &values) {
-  json.attributeArray(key, [&] {
-    for (const T &value : values)
-      json.value(value);
-  });
+                          const std::vector<int64_t> &values) {
+  json.attributeBegin(key);
+  json.rawValue(spellList(values));
+  json.attributeEnd();
 }
 
 static void writePacking(OStream &json, const ArgumentInfo &argument) {
@@ -38,10 +49,7 @@ static void writePacking(OStream &json, const ArgumentInfo &argument) {
     attributeList(json, "steps", order.steps);
     json.attributeArray("map", [&] {
       for (const std::vector<unsigned> &loops : order.map)
-        json.array([&] {
-          for (unsigned loop : loops)
-            json.value(loop);
-        });
+        json.rawValue(spellList(loops));
     });
   });
 }
@@ -69,7 +77,10 @@ void streamtensor::writeInterfaceJson(const DesignInfo &design,
             json.attribute("file", argument.file);
         });
     });
-    attributeList(json, "groups", design.groups);
+    json.attributeArray("groups", [&] {
+      for (const std::string &group : design.groups)
+        json.value(group);
+    });
     json.attributeArray("fifos", [&] {
       for (const FifoInfo &fifo : design.fifos)
         json.object([&] {

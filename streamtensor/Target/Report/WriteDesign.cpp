@@ -89,6 +89,34 @@ static LogicalResult writeFile(ModuleOp module, StringRef directory,
          << "cannot write '" << path << "': " << error.message();
 }
 
+/// The bytes of a constant, row-major and little-endian.
+static std::string bytesOf(DenseElementsAttr value) {
+  ArrayRef<char> raw = value.getRawData();
+  if (!value.isSplat())
+    return std::string(raw.begin(), raw.end());
+  std::string bytes;
+  for (int64_t i = 0; i < value.getNumElements(); ++i)
+    bytes.append(raw.begin(), raw.end());
+  return bytes;
+}
+
+/// Writes the constants of the program that became arguments.
+static LogicalResult writeConstants(ModuleOp module, const DesignInfo &design,
+                                    StringRef directory) {
+  for (const ArgumentInfo &argument : design.arguments) {
+    if (!argument.value)
+      continue;
+    if (argument.file.empty() || argument.packing)
+      return module.emitError()
+             << "expected constant '" << argument.name
+             << "' to have a file and no packing";
+    if (failed(writeFile(module, directory, argument.file,
+                         bytesOf(argument.value))))
+      return failure();
+  }
+  return success();
+}
+
 LogicalResult streamtensor::writeDesign(ModuleOp module,
                                         const DesignOptions &options,
                                         StringRef outputDir) {
@@ -137,6 +165,7 @@ LogicalResult streamtensor::writeDesign(ModuleOp module,
       failed(writeFile(module, outputDir, "hls/kernel.cpp", kernel)) ||
       failed(writeFile(module, outputDir, "connectivity.cfg", connectivity)) ||
       failed(writeFile(module, outputDir, "Makefile", make)) ||
+      failed(writeConstants(module, *design, outputDir)) ||
       failed(writeFile(module, outputDir, "report.json", report)) ||
       failed(writeFile(module, outputDir, "interface.json", interface)));
 }
