@@ -11,14 +11,15 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "streamtensor/Conversion/Passes.h"
 #include "streamtensor/Dialect/RegisterDialects.h"
 #include "streamtensor/Transforms/Dataflow/Passes.h"
 #include "streamtensor/Transforms/Linalg/Passes.h"
-#include "streamtensor/Conversion/Passes.h"
 #include "streamtensor/Transforms/Memory/Passes.h"
 #include "streamtensor/Transforms/Stream/Passes.h"
 
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "mlir/Transforms/Passes.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
@@ -28,6 +29,8 @@ int main(int argc, char **argv) {
   streamtensor::registerMemoryTransformsPasses();
   streamtensor::registerStreamTransformsPasses();
   streamtensor::registerConversionPasses();
+  // canonicalize, cse and the like, to be run between our own.
+  mlir::registerTransformsPasses();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "StreamTensor pass driver\n", registry));
 }
