@@ -31,7 +31,8 @@ public:
 
   /// How many rows the design reads.
   int64_t visibleRows() const { return visible; }
-  /// Bytes and shape of one row.
+  /// Type, bytes and shape of one row.
+  DType dtype() const { return result.dtype; }
   uint64_t rowBytes() const { return outer * inner; }
   std::vector<int64_t> rowShape() const;
 

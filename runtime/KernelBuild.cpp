@@ -62,7 +62,9 @@ std::vector<std::string> flagsFor(const std::string &compiler) {
       // A product and a sum are two roundings, as in the hardware.
       "-ffp-contract=off",
       // Square roots need not set errno, so they can be vectorized.
-      "-fno-math-errno", "-fPIC", "-shared", "-fvisibility=hidden",
+      "-fno-math-errno",
+      // Local arrays that are too large must meet the guard page.
+      "-fstack-clash-protection", "-fPIC", "-shared", "-fvisibility=hidden",
       // The pragmas of the kernel are for another compiler.
       "-w"};
 #ifdef __x86_64__

@@ -407,6 +407,7 @@ void LanguageModel::Impl::runHead(const Phase &phase, int64_t row,
               design.arguments[head.hidden], states.data() + row * rowBytes);
   account(device.run(*head.design, head.arguments), result);
   const ArgumentInfo &logits = design.arguments[head.logits];
+  result.logits.dtype = logits.dtype;
   result.logits.shape = logits.shape;
   result.logits.data = readTensor(device, head.arguments[head.logits], logits);
 }
@@ -477,7 +478,7 @@ void LanguageModel::writeCache(int64_t layer, int64_t cache, int64_t row,
 ResultTensor LanguageModel::readCache(int64_t layer, int64_t cache,
                                       int64_t row) {
   const CacheRows &rows = impl->cacheRows(layer, cache, row);
-  return {rows.rowShape(),
+  return {rows.dtype(), rows.rowShape(),
           rows.read(impl->device, *impl->caches[layer][cache], row)};
 }
 

@@ -48,6 +48,7 @@ struct StepRequest {
 };
 
 struct ResultTensor {
+  DType dtype = DType::F32;
   std::vector<int64_t> shape;
   std::vector<char> data;
 };

@@ -71,6 +71,7 @@ struct Response {
 
   void add(const std::string &name, ResultTensor tensor) {
     line["tensors"].push_back({{"name", name},
+                               {"dtype", dtypeName(tensor.dtype)},
                                {"shape", tensor.shape},
                                {"bytes", tensor.data.size()}});
     data.push_back(std::move(tensor.data));

@@ -15,8 +15,9 @@
 //   {"op": "write_cache", "layer", "cache", "row", "tensors": [one row]}
 //   {"op": "read_cache", "layer", "cache", "row"}
 //
-// A tensor is {"name", "shape", "bytes"}. Responses have "ok": true, or false
-// with "error"; the process then goes on with the next request.
+// A tensor is {"name", "shape", "bytes"}, in responses also "dtype". Responses
+// have "ok": true, or false with "error"; the process then goes on with the
+// next request.
 //
 //===----------------------------------------------------------------------===//
 

@@ -21,8 +21,12 @@ using namespace streamtensor;
 using namespace streamtensor::runtime;
 
 WorkCount::WorkCount(const DesignInterface &design) {
-  for (const FifoInfo &fifo : design.fifos)
-    fifos.push_back({fifo.name, fifo.group, fifo.depth});
+  for (const FifoInfo &fifo : design.fifos) {
+    byGroup.try_emplace(key(fifo.name, fifo.group), fifos.size());
+    if (!byName.try_emplace(fifo.name, fifos.size()).second)
+      byName[fifo.name] = kNone;
+    fifos.push_back({fifo.name, fifo.group, 0, 0, fifo.depth});
+  }
   for (const TaskInfo &task : design.tasks)
     if (!task.macsFifo.empty())
       macs.push_back(rate(design, task.name, task.macsFifo, task.group,
@@ -32,19 +36,18 @@ WorkCount::WorkCount(const DesignInterface &design) {
         rate(design, item.name, item.fifo, item.group, item.bytesPerToken));
 }
 
+std::string WorkCount::key(const std::string &name, const std::string &group) {
+  return group + "\n" + name;
+}
+
 /// The FIFO of that name in that group, else the only one of that name.
 size_t WorkCount::find(const std::string &name,
                        const std::string &group) const {
-  size_t found = kNone, count = 0;
-  for (size_t i = 0; i < fifos.size(); ++i) {
-    if (fifos[i].name != name)
-      continue;
-    if (fifos[i].group == group)
-      return i;
-    found = i;
-    ++count;
-  }
-  return count == 1 ? found : kNone;
+  auto exact = byGroup.find(key(name, group));
+  if (exact != byGroup.end())
+    return exact->second;
+  auto only = byName.find(name);
+  return only == byName.end() ? kNone : only->second;
 }
 
 WorkCount::Rate WorkCount::rate(const DesignInterface &design,
@@ -65,8 +68,7 @@ WorkCount::Rate WorkCount::rate(const DesignInterface &design,
 RunStatistics
 WorkCount::count(const std::vector<sim::FifoStatistics> &simulated) const {
   RunStatistics result;
-  for (const Fifo &fifo : fifos)
-    result.fifos.push_back({fifo.name, fifo.group, 0, 0, fifo.depth});
+  result.fifos = fifos;
   for (const sim::FifoStatistics &counted : simulated) {
     const size_t index = find(counted.name, counted.scope);
     if (index == kNone) {

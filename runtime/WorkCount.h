@@ -18,6 +18,7 @@
 #include "runtime/sim/Scheduler.h"
 
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace streamtensor::runtime {
@@ -32,10 +33,6 @@ public:
   RunStatistics count(const std::vector<sim::FifoStatistics> &simulated) const;
 
 private:
-  struct Fifo {
-    std::string name, group;
-    uint64_t depth;
-  };
   /// A constant per token of one FIFO.
   struct Rate {
     size_t fifo;
@@ -43,12 +40,17 @@ private:
   };
   static constexpr size_t kNone = ~size_t(0);
 
+  static std::string key(const std::string &name, const std::string &group);
   size_t find(const std::string &name, const std::string &group) const;
   Rate rate(const DesignInterface &design, const std::string &task,
             const std::string &fifo, const std::string &group,
             uint64_t perToken) const;
 
-  std::vector<Fifo> fifos;
+  /// The FIFOs of the design with nothing counted.
+  std::vector<FifoCount> fifos;
+  std::unordered_map<std::string, size_t> byGroup;
+  /// kNone for a name that several groups have.
+  std::unordered_map<std::string, size_t> byName;
   std::vector<Rate> macs, dma;
 };
 

@@ -92,6 +92,17 @@ struct Counts {
   uint64_t tokens, peak, depth;
 };
 
+/// The addresses of scope and name. (Equal names of two functions may be one
+/// string constant.)
+using FifoKey = std::pair<const char *, const char *>;
+
+struct FifoKeyHash {
+  size_t operator()(const FifoKey &key) const {
+    const std::hash<const char *> hash;
+    return hash(key.first) * 31 + hash(key.second);
+  }
+};
+
 } // namespace
 
 struct Scheduler::Impl {
@@ -107,7 +118,7 @@ struct Scheduler::Impl {
   bool failed = false;
   size_t idlePolls = 0;
   std::vector<Counts> counts;
-  std::unordered_map<const char *, size_t> countIndex; // by address of the name
+  std::unordered_map<FifoKey, size_t, FifoKeyHash> countIndex;
 
   Process *create(const char *name, void (*entry)(void *), const void *closure,
                   size_t closureBytes, Process *parent);
@@ -382,7 +393,8 @@ void Scheduler::Impl::closeFifo(Fifo *fifo) {
 }
 
 void Scheduler::Impl::count(const Fifo &fifo) {
-  const auto [entry, isNew] = countIndex.try_emplace(fifo.name, counts.size());
+  const auto [entry, isNew] =
+      countIndex.try_emplace(FifoKey(fifo.scope, fifo.name), counts.size());
   if (isNew)
     counts.push_back({fifo.scope, fifo.name, 0, 0, fifo.depth});
   Counts &sum = counts[entry->second];
@@ -527,6 +539,19 @@ const st::sim::Api *Scheduler::api() {
   return &table;
 }
 
+Scheduler::Fault Scheduler::describeFault(const void *address) {
+  Fault fault;
+  if (current && current->running) {
+    const Process &process = *current->running;
+    const char *limit = process.stack.limit;
+    fault.process = process.name;
+    // A large frame may jump far past the guard page.
+    fault.isStackOverflow =
+        address < limit && address >= limit - StackPool::kStackBytes;
+  }
+  return fault;
+}
+
 void Scheduler::run(const char *name, void (*body)(void *), void *argument) {
   if (current)
     throw runtime::Error("a simulated run cannot start another one");
@@ -560,20 +585,18 @@ void Scheduler::run(const char *name, void (*body)(void *), void *argument) {
 }
 
 std::vector<FifoStatistics> Scheduler::fifoStatistics() const {
-  // Equal names of one function are one FIFO (declared by several statements).
+  // A name may have several addresses where a function was compiled into
+  // several callers.
   std::vector<FifoStatistics> result;
+  std::unordered_map<std::string, size_t> indices;
   for (const Counts &counts : impl->counts) {
-    auto same = std::find_if(
-        result.begin(), result.end(), [&](const FifoStatistics &other) {
-          return other.name == counts.name && other.scope == counts.scope;
-        });
-    if (same == result.end()) {
-      result.push_back({counts.scope, counts.name, counts.tokens, counts.peak,
-                        counts.depth});
-      continue;
-    }
-    same->tokens += counts.tokens;
-    same->peak = std::max(same->peak, counts.peak);
+    const auto [entry, isNew] = indices.try_emplace(
+        std::string(counts.scope) + "\n" + counts.name, result.size());
+    if (isNew)
+      result.push_back({counts.scope, counts.name, 0, 0, counts.depth});
+    FifoStatistics &sum = result[entry->second];
+    sum.tokens += counts.tokens;
+    sum.peak = std::max(sum.peak, counts.peak);
   }
   return result;
 }

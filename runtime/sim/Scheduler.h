@@ -63,6 +63,15 @@ public:
   /// Statistics of the last run, by order of first declaration.
   std::vector<FifoStatistics> fifoStatistics() const;
 
+  /// What an access to `address` that failed was about: the name of the process
+  /// that runs on this thread (null for none), and whether it has used up its
+  /// stack. May be called in a signal handler.
+  struct Fault {
+    const char *process = nullptr;
+    bool isStackOverflow = false;
+  };
+  static Fault describeFault(const void *address);
+
 private:
   std::unique_ptr<Impl> impl;
 };

@@ -13,6 +13,7 @@
 #include "runtime/CommandLine.h"
 #include "runtime/RunDesign.h"
 #include "runtime/SimulatedDevice.h"
+#include "runtime/sim/FaultHandler.h"
 
 #include <iostream>
 
@@ -31,6 +32,7 @@ static const char *const kUsage =
     "STREAMTENSOR_CXX names the compiler of the simulation.\n";
 
 int main(int argc, char **argv) {
+  streamtensor::sim::installFaultHandler();
   return runProgram(argc, argv, kUsage, [&] {
     const CommandLine line(argc, argv, {"inputs", "outputs", "json"}, 1);
     const RunOptions options = {line.positional(0), line.required("inputs"),

@@ -14,6 +14,7 @@
 #include "runtime/CommandLine.h"
 #include "runtime/Protocol.h"
 #include "runtime/SimulatedDevice.h"
+#include "runtime/sim/FaultHandler.h"
 
 #include <csignal>
 #include <iostream>
@@ -31,6 +32,7 @@ static const char *const kUsage =
 int main(int argc, char **argv) {
   // A reader that has gone is an error of the write, not a signal.
   std::signal(SIGPIPE, SIG_IGN);
+  streamtensor::sim::installFaultHandler();
   return runProgram(argc, argv, kUsage, [&] {
     const CommandLine line(argc, argv, {}, 1);
     const std::unique_ptr<Device> device =

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ap_int.h"
 #include "hls_math.h"
 #include "hls_vector.h"
 #include "st_math.h"
@@ -84,6 +85,45 @@ TEST(StMath, IntegersBySignedness) {
   EXPECT_EQ(st::max(-1, 1), 1);
   EXPECT_EQ(st::max(-1 + 0u, 1u), 4294967295u);
   EXPECT_EQ(st::min(-1, 1), -1);
+}
+
+TEST(ApInt, WrapsToItsWidth) {
+  EXPECT_EQ(ap_int<4>(7).to_int(), 7);
+  EXPECT_EQ(ap_int<4>(8).to_int(), -8);
+  EXPECT_EQ(ap_int<4>(-9).to_int(), 7);
+  EXPECT_EQ(ap_uint<4>(17).to_int(), 1);
+  EXPECT_EQ(ap_uint<4>(-1).to_int(), 15);
+  EXPECT_EQ(ap_int<1>(1).to_int(), -1);
+  EXPECT_EQ(sizeof(ap_int<4>), 1u);
+  EXPECT_EQ(sizeof(ap_int<24>), 4u);
+}
+
+TEST(ApInt, AccumulatesProductsExactly) {
+  // The worst case of int4 weights and int8 activations over 4096 values:
+  // -8 * -128 * 4096 = 2^22, which 24 bits hold and 16 do not.
+  ap_int<24> wide = 0;
+  ap_int<16> narrow = 0;
+  const ap_int<4> weight = -8;
+  const ap_int<8> activation = -128;
+  for (int i = 0; i < 4096; ++i) {
+    wide += weight * activation;
+    narrow += weight * activation;
+  }
+  EXPECT_EQ(wide.to_int(), 1 << 22);
+  EXPECT_EQ(narrow.to_int(), 0);
+}
+
+TEST(ApInt, BitsAndShifts) {
+  const ap_uint<12> value = 0xabc;
+  EXPECT_EQ(value.range(11, 8), 0xau);
+  EXPECT_EQ(value.range(3, 0), 0xcu);
+  EXPECT_TRUE(value[2]);
+  EXPECT_FALSE(value[0]);
+  ap_int<8> shifted = -64;
+  shifted >>= 2;
+  EXPECT_EQ(shifted.to_int(), -16);
+  shifted <<= 4;
+  EXPECT_EQ(shifted.to_int(), 0);
 }
 
 TEST(HlsMath, RoundingOfHalves) {

@@ -127,6 +127,7 @@ TEST_F(ProtocolTest, StepsCachesAndStatistics) {
   EXPECT_EQ(response["macs"], 60); // 2 * 24 of the layers, 12 of the head
   EXPECT_EQ(response["tensors"][0]["name"], "logits");
   EXPECT_EQ(response["tensors"][0]["shape"], json({3}));
+  EXPECT_EQ(response["tensors"][0]["dtype"], "F32");
   // 1 0 0 0 -> 1 0 0 0 -> 2 0 0 0
   EXPECT_EQ(talk.tensor(response), Floats({2, 0, 2}));
 

@@ -17,6 +17,7 @@
 
 #include "runtime/Error.h"
 #include "runtime/System.h"
+#include "runtime/sim/FaultHandler.h"
 #include "runtime/sim/Scheduler.h"
 
 #include <algorithm>
@@ -488,6 +489,35 @@ TEST_F(SchedulerTest, ThirdProcessAtAFifoIsRefused) {
             "but got a third process: 'produce', 'consume' and 'consume'");
 }
 
+/// Local arrays of 100 MB, which no stack holds.
+void hugeArray(IntStream &in, int *out) {
+  volatile int values[25 << 20];
+  for (int i = (25 << 20) - 1; i >= 0; i -= 1024)
+    values[i] = i;
+  *out = values[in.read()];
+}
+
+void outOfBounds(IntStream &in, int *out) {
+  *out = *reinterpret_cast<volatile int *>(intptr_t(in.read()));
+}
+
+TEST_F(SchedulerTest, CrashesNameTheProcess) {
+  int result;
+  auto crash = [&](void (*task)(IntStream &, int *)) {
+    sim::installFaultHandler();
+    run([&] {
+      ST_FIFO(int, values, 2);
+      ST_TASK(produce, 1, values);
+      ST_TASK(task, values, &result);
+      ST_JOIN();
+    });
+  };
+  EXPECT_EXIT(crash(hugeArray), ::testing::ExitedWithCode(1),
+              "process 'task' of the simulation needs more than 64 MB");
+  EXPECT_EXIT(crash(outOfBounds), ::testing::ExitedWithCode(1),
+              "process 'task' of the simulation accessed memory outside");
+}
+
 void throwAfter(int count, IntStream &in) {
   for (int i = 0; i < count; ++i)
     in.read();
@@ -535,6 +565,37 @@ TEST_F(SchedulerTest, BodiesOneAfterTheOtherCountTogether) {
   EXPECT_EQ(second, 30);
   EXPECT_EQ(statistics("in").tokens, 10u);
   EXPECT_EQ(statistics("bypass").peak, 6u);
+}
+
+void otherBody(long *sum) {
+  ST_FIFO(int, values, 3);
+  ST_TASK(produce, 7, values);
+  ST_TASK(consume, 7, values, sum);
+  ST_JOIN();
+}
+
+void oneBody(long *sum) {
+  ST_FIFO(int, values, 2);
+  ST_TASK(produce, 5, values);
+  ST_TASK(consume, 5, values, sum);
+  ST_JOIN();
+}
+
+TEST_F(SchedulerTest, EqualNamesOfTwoBodiesCountApart) {
+  long sum;
+  run([&] {
+    oneBody(&sum);
+    otherBody(&sum);
+    oneBody(&sum);
+  });
+  const std::vector<FifoStatistics> fifos = scheduler.fifoStatistics();
+  ASSERT_EQ(fifos.size(), 2u);
+  EXPECT_EQ(fifos[0].scope, "oneBody");
+  EXPECT_EQ(fifos[0].tokens, 10u);
+  EXPECT_EQ(fifos[0].peak, 2u);
+  EXPECT_EQ(fifos[1].scope, "otherBody");
+  EXPECT_EQ(fifos[1].tokens, 7u);
+  EXPECT_EQ(fifos[1].peak, 3u);
 }
 
 void produceInitial(IntStream &loop, IntStream &out) {
