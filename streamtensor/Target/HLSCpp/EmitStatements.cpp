@@ -69,7 +69,11 @@ LogicalResult Emitter::emitOperation(Operation *op) {
       .Case<func::CallOp>([&](func::CallOp op) {
         SmallVector<std::string> items;
         for (Value operand : op.getOperands())
-          items.push_back(memories.lookup(operand).name);
+          items.push_back(isa<stream::StreamType>(operand.getType())
+                              ? streams.lookup(operand)
+                          : isa<MemRefType>(operand.getType())
+                              ? memories.lookup(operand).name
+                              : valueOf(operand).text);
         emitList(op.getCallee().str() + "(", items, ");");
         return success();
       })
@@ -127,6 +131,8 @@ LogicalResult Emitter::emitFor(scf::ForOp loop) {
   if (auto pipeline =
           loop->getAttrOfType<hls::PipelineAttr>(hls::kPipelineAttr))
     pragma() << "pipeline II=" << pipeline.getIi() << "\n";
+  if (loop->hasAttr(hls::kDataflowAttr))
+    pragma() << "dataflow\n";
   if (unroll) {
     pragma() << "unroll";
     if (unroll.getFactor() != 0)
@@ -382,9 +388,10 @@ LogicalResult Emitter::emitTable(memref::GetGlobalOp op) {
 
 LogicalResult Emitter::emitView(Operation *op, Value source) {
   auto known = memories.find(source);
-  if (known == memories.end() || known->second.kind == MemoryKind::Array ||
-      !cast<MemRefType>(source.getType()).getLayout().isIdentity())
-    return op->emitOpError() << "expected a view of contiguous device memory";
+  // Elements are addressed by the strides of the view's own type, so the same
+  // pointer serves whatever the layout is.
+  if (known == memories.end() || known->second.kind == MemoryKind::Array)
+    return op->emitOpError() << "expected a view of device memory";
   Memory memory = known->second;
   memories[op->getResult(0)] = memory;
   return success();
