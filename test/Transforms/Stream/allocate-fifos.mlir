@@ -3,8 +3,10 @@
 // RUN: streamtensor-opt --st-allocate-fifos="base-depth=4 load-depth=16" %t/valid.mlir | FileCheck %s --check-prefix=OPTIONS
 // RUN: streamtensor-opt --st-allocate-fifos --split-input-file --verify-diagnostics %t/invalid.mlir
 // RUN: not streamtensor-opt --st-allocate-fifos="base-depth=0" %t/valid.mlir 2>&1 | FileCheck %s --check-prefix=ZERO
+// RUN: not streamtensor-opt --st-allocate-fifos="load-depth=65" %t/valid.mlir 2>&1 | FileCheck %s --check-prefix=DEEP
 
-// ZERO: error: expected base-depth and load-depth of at least 1 but got 0 and 32
+// ZERO: error: expected base-depth and load-depth from 1 to 64 but got 0 and 32
+// DEEP: error: expected base-depth and load-depth from 1 to 64 but got 2 and 65
 
 //--- valid.mlir
 // 96 tokens from memory to a computation: the load runs ahead.
