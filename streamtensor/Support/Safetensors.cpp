@@ -21,6 +21,7 @@
 #include <limits>
 #include <set>
 #include <stdexcept>
+#include <tuple>
 
 #include <fcntl.h>
 #include <nlohmann/json.hpp>
@@ -354,10 +355,11 @@ bool streamtensor::writeSafetensors(
                     std::to_string(view.bytes));
     ordered.push_back(&entry);
   }
-  std::stable_sort(
-      ordered.begin(), ordered.end(), [](const auto *a, const auto *b) {
-        return dtypeBytes(a->second.dtype) > dtypeBytes(b->second.dtype);
-      });
+  std::sort(ordered.begin(), ordered.end(), [](const auto *a, const auto *b) {
+    const size_t bytesA = dtypeBytes(a->second.dtype),
+                 bytesB = dtypeBytes(b->second.dtype);
+    return bytesA != bytesB ? bytesA > bytesB : a->first < b->first;
+  });
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   if (!metadata.empty())
     header[metadataKey] = metadata;

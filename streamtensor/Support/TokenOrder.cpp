@@ -284,6 +284,19 @@ TokenOrder TokenOrder::scalarOrder() const {
   return scalar.normalForm();
 }
 
+TokenOrder TokenOrder::linearOrder() const {
+  const TokenOrder scalar = scalarOrder();
+  TokenOrder linear{{1}, scalar.trips, scalar.steps, {{}}};
+  const std::vector<int64_t> extents = scalar.dataExtents();
+  int64_t weight = 1;
+  for (size_t dim = rank(); dim-- > 0; weight *= extents[dim])
+    for (unsigned loop : scalar.map[dim]) {
+      linear.steps[loop] *= weight;
+      linear.map[0].push_back(loop);
+    }
+  return linear.normalForm();
+}
+
 std::string TokenOrder::str() const {
   std::string text = shapeString(element) + ", " + listString(trips, "[", "]") +
                      " * " + listString(steps, "[", "]") + ", (";

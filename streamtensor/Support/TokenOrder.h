@@ -114,6 +114,12 @@ struct TokenOrder {
   /// a token pass row-major.
   TokenOrder scalarOrder() const;
 
+  /// `scalarOrder` over the tensor collapsed to one dimension: its offsets are
+  /// row-major positions in the tensor of shape `dataExtents()`. Rank 1, also
+  /// for a tensor of rank 0. Two orders over different shapes have equal linear
+  /// orders iff a reshape carries one into the other without moving an element.
+  TokenOrder linearOrder() const;
+
   /// "4x2, [4, 2] * [2, 4], (d0, d1) -> (d1, d0)"; a scalar token is "scalar".
   std::string str() const;
 };

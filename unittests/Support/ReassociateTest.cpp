@@ -148,6 +148,24 @@ TEST(Reassociate, CollapseAgreesWithEnumeration) {
   EXPECT_GT(refused, 2500);
 }
 
+TEST(Reassociate, LinearOrderIsTheRowMajorPosition) {
+  Random random(13);
+  for (int i = 0; i < 10000; ++i) {
+    TokenOrder order = randomOrder(random);
+    std::string error;
+    if (random.chance(20))
+      order = perturb(random, order);
+    if (!order.verify(error, /*allowOverlap=*/true))
+      continue;
+    const Shape shape = order.dataExtents();
+    const TokenOrder linear = order.linearOrder();
+    ASSERT_EQ(enumerate(linear),
+              reshape(enumerateElements(order), shape, {volume(shape)}))
+        << order.str();
+    ASSERT_EQ(linear.element, Shape{1});
+  }
+}
+
 TEST(Reassociate, HeadsOfAnAttention) {
   std::string reason;
   // 16 rows of 576 in 1x16 tokens become 16 x 9 heads x 64.
@@ -160,6 +178,7 @@ TEST(Reassociate, HeadsOfAnAttention) {
   const auto back = collapseTokenOrder(*heads, {{0}, {1, 2}}, reason);
   ASSERT_TRUE(back) << reason;
   EXPECT_EQ(*back, rows.normalForm());
+  EXPECT_EQ(heads->linearOrder(), rows.linearOrder());
 }
 
 TEST(Reassociate, Refusals) {
