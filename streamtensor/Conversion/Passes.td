@@ -92,4 +92,30 @@ def StreamToHLS : Pass<"st-stream-to-hls", "::mlir::ModuleOp"> {
   ];
 }
 
+def SplitConverters : Pass<"st-split-converters", "::mlir::ModuleOp"> {
+  let summary = "Let converters fill one half of their buffer while they drain the other";
+  let description = [{
+    Within phase `hls`. A task function with a ping-pong buffer runs a loop over
+    segments whose body fills the buffer and then drains it. Both halves of the
+    body become functions (`hls.stage`) and the loop a dataflow loop
+    (`hls.dataflow`) around the buffer, which a synthesis tool doubles. Run in
+    order, nothing changes. A task of another form stays as it is: it is correct,
+    and filling waits for draining.
+
+    ```mlir
+    scf.for %segment = %c0 to %c4 step %c1 {
+      ... memref.store ... %buffer
+      ... memref.load ... %buffer
+    }
+    // becomes
+    scf.for %segment = %c0 to %c4 step %c1 {
+      %buffer = stream.buffer "buffer" ping_pong : memref<8xf32>
+      func.call @converter_0_fill(%in, %buffer) : (!stream.stream<8xf32, 2>, memref<8xf32>) -> ()
+      func.call @converter_0_drain(%buffer, %out) : (memref<8xf32>, !stream.stream<1xf32, 2>) -> ()
+    } {hls.dataflow}
+    ```
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect"];
+}
+
 #endif // STREAMTENSOR_CONVERSION_PASSES

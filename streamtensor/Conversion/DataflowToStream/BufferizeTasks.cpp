@@ -72,7 +72,8 @@ struct ReadModel
     FailureOr<Value> source = streamOf(op, read.getSource());
     if (failed(source))
       return failure();
-    FailureOr<Value> token = getBuffer(rewriter, read.getInit(), options, state);
+    FailureOr<Value> token =
+        getBuffer(rewriter, read.getInit(), options, state);
     if (failed(token))
       return failure();
     stream::ReadOp::create(rewriter, op->getLoc(), Type(), *source, *token);
@@ -195,8 +196,7 @@ LogicalResult streamtensor::bufferizeTasks(ModuleOp module) {
   OneShotBufferizationOptions options;
   options.bufferAlignment = 0;
   options.allocationFn = [](OpBuilder &builder, Location loc, MemRefType type,
-                            ValueRange sizes,
-                            unsigned) -> FailureOr<Value> {
+                            ValueRange sizes, unsigned) -> FailureOr<Value> {
     if (!sizes.empty() || sizeInBits(type) > kMaxTokenBits)
       return emitError(loc)
              << "expected an update in place but a copy of " << type

@@ -40,9 +40,9 @@ using namespace streamtensor;
 /// that travel through loops.
 static LogicalResult verifyStreams(ModuleOp module) {
   WalkResult result = module.walk([](Operation *op) {
-    for (Type type : llvm::concat<const Type>(
-             SmallVector<Type>(op->getOperandTypes()),
-             SmallVector<Type>(op->getResultTypes())))
+    for (Type type :
+         llvm::concat<const Type>(SmallVector<Type>(op->getOperandTypes()),
+                                  SmallVector<Type>(op->getResultTypes())))
       if (isa<TensorType, itensor::ITensorType>(type)) {
         op->emitOpError() << "expected streams and arrays only but got "
                           << type;
@@ -81,8 +81,8 @@ struct DataflowToStream
     if (failed(replaceITensorsByStreams(module)) ||
         failed(makeBuffersExplicit(module)) || failed(bufferizeTasks(module)) ||
         failed(runPipeline(fold, module)) ||
-        failed(lowerTilesToLoops(module)) || failed(runPipeline(fold, module)) ||
-        failed(verifyStreams(module)))
+        failed(lowerTilesToLoops(module)) ||
+        failed(runPipeline(fold, module)) || failed(verifyStreams(module)))
       signalPassFailure();
   }
 };

@@ -103,8 +103,8 @@ LogicalResult TileLoops::resolve(Location loc, Element &element) {
     if (auto view = dyn_cast<memref::SubViewOp>(op)) {
       auto dropped = view.getDroppedDims();
       unsigned position = 0;
-      for (auto [dim, offset, stride] : llvm::enumerate(
-               view.getMixedOffsets(), view.getMixedStrides())) {
+      for (auto [dim, offset, stride] :
+           llvm::enumerate(view.getMixedOffsets(), view.getMixedStrides())) {
         if (dropped.test(dim)) {
           indices.push_back(offset);
           continue;
@@ -118,8 +118,7 @@ LogicalResult TileLoops::resolve(Location loc, Element &element) {
       element.memory = view.getSource();
     } else if (auto view = dyn_cast<memref::ExpandShapeOp>(op)) {
       auto sizes = view.getResultType().getShape();
-      for (const ReassociationIndices &group :
-           view.getReassociationIndices()) {
+      for (const ReassociationIndices &group : view.getReassociationIndices()) {
         OpFoldResult index = b.getIndexAttr(0);
         for (int64_t dim : group)
           index =
@@ -211,9 +210,8 @@ TileLoops::nest(Location loc, ArrayRef<int64_t> sizes, ArrayRef<int64_t> unroll,
     auto loop = scf::ForOp::create(b, loc, zero, trips, one);
     if (rank(dim) != 0)
       loop->setAttr(hls::kUnrollAttr,
-                    hls::UnrollAttr::get(b.getContext(), rank(dim) == 2
-                                                             ? 0
-                                                             : unroll[dim]));
+                    hls::UnrollAttr::get(b.getContext(),
+                                         rank(dim) == 2 ? 0 : unroll[dim]));
     indices[dim] = loop.getInductionVar();
     b.setInsertionPointToStart(loop.getBody());
   }
@@ -298,8 +296,7 @@ LogicalResult TileLoops::inlineBody(linalg::LinalgOp op, const Indices &ivs,
       mapping.map(argument, operand.get());
       continue;
     }
-    FailureOr<Value> value =
-        load(loc, operand.get(), elementOf(&operand, ivs));
+    FailureOr<Value> value = load(loc, operand.get(), elementOf(&operand, ivs));
     if (failed(value))
       return failure();
     mapping.map(argument, *value);
@@ -308,9 +305,8 @@ LogicalResult TileLoops::inlineBody(linalg::LinalgOp op, const Indices &ivs,
     if (inner.getNumResults() == 1 && mapping.contains(inner.getResult(0)))
       continue;
     if (auto index = dyn_cast<linalg::IndexOp>(inner))
-      mapping.map(
-          index.getResult(),
-          getValueOrCreateConstantIndexOp(b, loc, ivs[index.getDim()]));
+      mapping.map(index.getResult(),
+                  getValueOrCreateConstantIndexOp(b, loc, ivs[index.getDim()]));
     else
       b.clone(inner, mapping);
   }
@@ -325,8 +321,7 @@ static Operation *findCombiner(linalg::LinalgOp op) {
   BlockArgument running = op.getRegionOutputArgs().front();
   Operation *combiner =
       op.getBlock()->getTerminator()->getOperand(0).getDefiningOp();
-  if (!combiner || !running.hasOneUse() ||
-      *running.user_begin() != combiner ||
+  if (!combiner || !running.hasOneUse() || *running.user_begin() != combiner ||
       !isa<arith::AddFOp, arith::MulFOp, arith::MaximumFOp, arith::MinimumFOp,
            arith::MaxNumFOp, arith::MinNumFOp, arith::AddIOp, arith::MaxSIOp,
            arith::MinSIOp, arith::AndIOp, arith::OrIOp>(combiner))
@@ -343,27 +338,26 @@ LogicalResult TileLoops::lower(linalg::LinalgOp op) {
   b.setInsertionPoint(op);
   bool reducesLanes = false;
   for (auto [dim, kind] : llvm::enumerate(op.getIteratorTypesArray()))
-    reducesLanes |= kind == utils::IteratorType::reduction &&
-                    sizes[dim] > 1 && (*unroll)[dim] >= sizes[dim];
+    reducesLanes |= kind == utils::IteratorType::reduction && sizes[dim] > 1 &&
+                    (*unroll)[dim] >= sizes[dim];
   Operation *combiner = reducesLanes ? findCombiner(op) : nullptr;
   LogicalResult built =
-      combiner ? lowerReduction(op, *unroll, combiner)
-               : nest(loc, sizes, *unroll,
-                      [&](const Indices &ivs) -> LogicalResult {
-                        IRMapping mapping;
-                        if (failed(inlineBody(op, ivs, mapping)))
-                          return failure();
-                        Operation *yield = op.getBlock()->getTerminator();
-                        for (auto [position, yielded] :
-                             llvm::enumerate(yield->getOperands())) {
-                          OpOperand *init = op.getDpsInitOperand(position);
-                          if (failed(store(loc,
-                                           mapping.lookupOrDefault(yielded),
-                                           init->get(), elementOf(init, ivs))))
-                            return failure();
-                        }
-                        return success();
-                      });
+      combiner
+          ? lowerReduction(op, *unroll, combiner)
+          : nest(loc, sizes, *unroll, [&](const Indices &ivs) -> LogicalResult {
+              IRMapping mapping;
+              if (failed(inlineBody(op, ivs, mapping)))
+                return failure();
+              Operation *yield = op.getBlock()->getTerminator();
+              for (auto [position, yielded] :
+                   llvm::enumerate(yield->getOperands())) {
+                OpOperand *init = op.getDpsInitOperand(position);
+                if (failed(store(loc, mapping.lookupOrDefault(yielded),
+                                 init->get(), elementOf(init, ivs))))
+                  return failure();
+              }
+              return success();
+            });
   if (failed(built))
     return failure();
   op.erase();
@@ -412,74 +406,77 @@ LogicalResult TileLoops::lowerReduction(linalg::LinalgOp op,
     mapping.map(fresh, runningFirst ? right : left);
     return b.clone(*combiner, mapping)->getResult(0);
   };
-  return nest(loc, outerSizes, unroll, [&](const Indices &outer)
-                                           -> LogicalResult {
-    Value partial = memref::AllocOp::create(b, loc, partialType);
-    partial.getDefiningOp()->setAttr(hls::kNameAttr,
-                                     b.getStringAttr("partial"));
-    // The point of the iteration space for lane indices of the partial array.
-    SmallVector<int64_t> laneSizes;
-    for (unsigned dim : reduced)
-      laneSizes.push_back(sizes[dim]);
-    for (unsigned dim : parallel)
-      laneSizes.push_back(sizes[dim]);
-    LogicalResult filled = nest(
-        loc, laneSizes, laneSizes, [&](const Indices &at) -> LogicalResult {
-          Indices ivs(outer), target(1, b.getIndexAttr(0));
-          AffineExpr d0, d1;
-          bindDims(b.getContext(), d0, d1);
-          for (auto [position, dim] : llvm::enumerate(reduced)) {
-            ivs[dim] = at[position];
-            target[0] = apply(loc, d0 * sizes[dim] + d1,
-                              {target[0], at[position]});
-          }
-          for (auto [position, dim] : llvm::enumerate(parallel)) {
-            ivs[dim] = at[reduced.size() + position];
-            target.push_back(ivs[dim]);
-          }
-          IRMapping mapping;
-          // Neither the running value nor the combination belong here.
-          mapping.map(running, running);
-          mapping.map(combiner->getResult(0), combiner->getResult(0));
-          if (failed(inlineBody(op, ivs, mapping)))
+  return nest(
+      loc, outerSizes, unroll, [&](const Indices &outer) -> LogicalResult {
+        Value partial = memref::AllocOp::create(b, loc, partialType);
+        partial.getDefiningOp()->setAttr(hls::kNameAttr,
+                                         b.getStringAttr("partial"));
+        // The point of the iteration space for lane indices of the partial
+        // array.
+        SmallVector<int64_t> laneSizes;
+        for (unsigned dim : reduced)
+          laneSizes.push_back(sizes[dim]);
+        for (unsigned dim : parallel)
+          laneSizes.push_back(sizes[dim]);
+        LogicalResult filled = nest(
+            loc, laneSizes, laneSizes, [&](const Indices &at) -> LogicalResult {
+              Indices ivs(outer), target(1, b.getIndexAttr(0));
+              AffineExpr d0, d1;
+              bindDims(b.getContext(), d0, d1);
+              for (auto [position, dim] : llvm::enumerate(reduced)) {
+                ivs[dim] = at[position];
+                target[0] =
+                    apply(loc, d0 * sizes[dim] + d1, {target[0], at[position]});
+              }
+              for (auto [position, dim] : llvm::enumerate(parallel)) {
+                ivs[dim] = at[reduced.size() + position];
+                target.push_back(ivs[dim]);
+              }
+              IRMapping mapping;
+              // Neither the running value nor the combination belong here.
+              mapping.map(running, running);
+              mapping.map(combiner->getResult(0), combiner->getResult(0));
+              if (failed(inlineBody(op, ivs, mapping)))
+                return failure();
+              return store(loc, mapping.lookupOrDefault(fresh), partial,
+                           target);
+            });
+        if (failed(filled))
+          return failure();
+        for (int64_t left = lanes; left > 1; left = llvm::divideCeil(left, 2)) {
+          SmallVector<int64_t> shape(partialShape);
+          shape[0] = left / 2;
+          int64_t distance = llvm::divideCeil(left, 2);
+          LogicalResult added =
+              nest(loc, shape, shape, [&](const Indices &at) -> LogicalResult {
+                Indices other(at);
+                other[0] =
+                    apply(loc, b.getAffineDimExpr(0) + distance, {at[0]});
+                FailureOr<Value> a = load(loc, partial, at),
+                                 c = load(loc, partial, other);
+                if (failed(a) || failed(c))
+                  return failure();
+                return store(loc, combine(*a, *c), partial, at);
+              });
+          if (failed(added))
             return failure();
-          return store(loc, mapping.lookupOrDefault(fresh), partial, target);
+        }
+        SmallVector<int64_t> shape(partialShape);
+        shape[0] = 1;
+        return nest(loc, shape, shape, [&](const Indices &at) -> LogicalResult {
+          Indices ivs(outer);
+          for (unsigned dim : reduced)
+            ivs[dim] = b.getIndexAttr(0);
+          for (auto [position, dim] : llvm::enumerate(parallel))
+            ivs[dim] = at[1 + position];
+          Indices target = elementOf(init, ivs);
+          FailureOr<Value> value = load(loc, init->get(), target),
+                           sum = load(loc, partial, at);
+          if (failed(value) || failed(sum))
+            return failure();
+          return store(loc, combine(*value, *sum), init->get(), target);
         });
-    if (failed(filled))
-      return failure();
-    for (int64_t left = lanes; left > 1; left = llvm::divideCeil(left, 2)) {
-      SmallVector<int64_t> shape(partialShape);
-      shape[0] = left / 2;
-      int64_t distance = llvm::divideCeil(left, 2);
-      LogicalResult added =
-          nest(loc, shape, shape, [&](const Indices &at) -> LogicalResult {
-            Indices other(at);
-            other[0] = apply(loc, b.getAffineDimExpr(0) + distance, {at[0]});
-            FailureOr<Value> a = load(loc, partial, at),
-                             c = load(loc, partial, other);
-            if (failed(a) || failed(c))
-              return failure();
-            return store(loc, combine(*a, *c), partial, at);
-          });
-      if (failed(added))
-        return failure();
-    }
-    SmallVector<int64_t> shape(partialShape);
-    shape[0] = 1;
-    return nest(loc, shape, shape, [&](const Indices &at) -> LogicalResult {
-      Indices ivs(outer);
-      for (unsigned dim : reduced)
-        ivs[dim] = b.getIndexAttr(0);
-      for (auto [position, dim] : llvm::enumerate(parallel))
-        ivs[dim] = at[1 + position];
-      Indices target = elementOf(init, ivs);
-      FailureOr<Value> value = load(loc, init->get(), target),
-                       sum = load(loc, partial, at);
-      if (failed(value) || failed(sum))
-        return failure();
-      return store(loc, combine(*value, *sum), init->get(), target);
-    });
-  });
+      });
 }
 
 //===----------------------------------------------------------------------===//
@@ -499,21 +496,21 @@ static bool isPackedToken(Value memory) {
     memory = view.getSource();
   auto argument = dyn_cast<BlockArgument>(memory);
   auto kernel =
-      argument ? dyn_cast<dataflow::KernelOp>(argument.getOwner()->getParentOp())
-               : nullptr;
+      argument
+          ? dyn_cast<dataflow::KernelOp>(argument.getOwner()->getParentOp())
+          : nullptr;
   if (!kernel)
     return false;
   Value outside = kernel.getInputs()[argument.getArgNumber()];
   auto source = dyn_cast<BlockArgument>(outside);
-  auto function = source ? dyn_cast<FunctionOpInterface>(
-                               source.getOwner()->getParentOp())
-                         : nullptr;
-  auto packing =
-      function ? dyn_cast_or_null<TypeAttr>(function.getArgAttr(
-                     source.getArgNumber(), "dataflow.packing"))
-               : nullptr;
-  auto order = packing ? dyn_cast<itensor::ITensorType>(packing.getValue())
-                       : nullptr;
+  auto function =
+      source ? dyn_cast<FunctionOpInterface>(source.getOwner()->getParentOp())
+             : nullptr;
+  auto packing = function ? dyn_cast_or_null<TypeAttr>(function.getArgAttr(
+                                source.getArgNumber(), "dataflow.packing"))
+                          : nullptr;
+  auto order =
+      packing ? dyn_cast<itensor::ITensorType>(packing.getValue()) : nullptr;
   return order && order.getTokenElements() == elements && elements > 1 &&
          llvm::isPowerOf2_64(elements);
 }
@@ -556,8 +553,8 @@ LogicalResult TileLoops::lower(memref::LoadOp op) {
   if (!op.getMemRef().getDefiningOp<ViewLikeOpInterface>())
     return success();
   b.setInsertionPoint(op);
-  FailureOr<Value> value = load(op.getLoc(), op.getMemRef(),
-                                getAsOpFoldResult(op.getIndices()));
+  FailureOr<Value> value =
+      load(op.getLoc(), op.getMemRef(), getAsOpFoldResult(op.getIndices()));
   if (failed(value))
     return failure();
   op.replaceAllUsesWith(*value);
@@ -580,8 +577,8 @@ LogicalResult streamtensor::lowerTilesToLoops(ModuleOp module) {
   SmallVector<Operation *> ops;
   module.walk([&](TaskOp task) {
     task.walk([&](Operation *op) {
-      if (isa<linalg::LinalgOp, memref::CopyOp, memref::LoadOp,
-              memref::StoreOp, stream::ReadOp, stream::WriteOp>(op))
+      if (isa<linalg::LinalgOp, memref::CopyOp, memref::LoadOp, memref::StoreOp,
+              stream::ReadOp, stream::WriteOp>(op))
         ops.push_back(op);
     });
   });

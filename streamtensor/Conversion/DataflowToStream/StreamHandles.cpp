@@ -102,7 +102,8 @@ FailureOr<itensor::InstanceOp> StreamHandles::findRoot(Value value) {
     Operation *op = value.getDefiningOp();
     unsigned index;
     if (op) {
-      index = isa<OpResult>(value) ? cast<OpResult>(value).getResultNumber() : 0;
+      index =
+          isa<OpResult>(value) ? cast<OpResult>(value).getResultNumber() : 0;
       if (auto instance = dyn_cast<itensor::InstanceOp>(op))
         return instance;
       if (auto write = dyn_cast<itensor::WriteOp>(op))
@@ -203,11 +204,10 @@ LogicalResult StreamHandles::redirectAccesses() {
     auto type = cast<ITensorType>(accessed.getType());
     if (type.getTokenElements() != root->getType().getTokenElements()) {
       InFlightDiagnostic diag =
-          op->emitOpError() << "expected a token of "
-                            << root->getType().getTokenElements()
-                            << " elements but got "
-                            << type.getTokenElements()
-                            << "; a change of the token width is a task";
+          op->emitOpError()
+          << "expected a token of " << root->getType().getTokenElements()
+          << " elements but got " << type.getTokenElements()
+          << "; a change of the token width is a task";
       diag.attachNote(root->getLoc()) << "the stream is this one";
       return WalkResult::interrupt();
     }
@@ -292,10 +292,9 @@ void StreamHandles::stripRegionOps() {
       SmallVector<Value> inits;
       for (unsigned index : kept)
         inits.push_back(loop.getInitArgs()[index]);
-      auto fresh = scf::ForOp::create(builder, loop.getLoc(),
-                                      loop.getLowerBound(),
-                                      loop.getUpperBound(), loop.getStep(),
-                                      inits);
+      auto fresh =
+          scf::ForOp::create(builder, loop.getLoc(), loop.getLowerBound(),
+                             loop.getUpperBound(), loop.getStep(), inits);
       fresh.getRegion().takeBody(loop.getRegion());
       for (unsigned index = loop.getNumResults(); index-- > 0;)
         if (isITensor(loop.getResult(index))) {

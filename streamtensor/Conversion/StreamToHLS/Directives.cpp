@@ -68,8 +68,7 @@ static int64_t iterations(scf::ForOp loop) {
 /// The induction variables that `value` is computed from.
 static void collectLoops(Value value, SmallPtrSetImpl<Operation *> &loops) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
-    if (auto loop =
-            dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()))
+    if (auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()))
       loops.insert(loop);
     return;
   }
@@ -160,8 +159,7 @@ static int64_t carriedInterval(scf::ForOp loop) {
         return;
       // The read of the accumulator array adds a cycle where there is an array.
       int64_t total = latency * chained + (distance > 1 ? 1 : 0);
-      interval = std::max<int64_t>(interval,
-                                   llvm::divideCeil(total, distance));
+      interval = std::max<int64_t>(interval, llvm::divideCeil(total, distance));
     });
   });
   return interval;
@@ -259,8 +257,8 @@ static void attachLoopDirectives(func::FuncOp task) {
                                                             : fallback)));
     if (hasInnerLoop(loop))
       return;
-    int64_t interval = std::max({carriedInterval(loop), streamInterval(loop),
-                                 portInterval(loop)});
+    int64_t interval = std::max(
+        {carriedInterval(loop), streamInterval(loop), portInterval(loop)});
     loop->setAttr(hls::kPipelineAttr,
                   hls::PipelineAttr::get(context, interval));
   });
@@ -299,7 +297,7 @@ static void attachArrayDirectives(stream::BufferOp buffer) {
   auto type = cast<MemRefType>(buffer.getType());
   SmallVector<int64_t> parallel = parallelAccesses(buffer);
   SmallVector<Attribute> partitions;
-  int64_t words = type.getNumElements() * (buffer.getPingPong() ? 2 : 1);
+  int64_t words = type.getNumElements();
   for (auto [dim, lanes] : llvm::enumerate(parallel)) {
     int64_t size = type.getDimSize(dim);
     if (lanes == 1 || size == 1)
@@ -312,10 +310,13 @@ static void attachArrayDirectives(stream::BufferOp buffer) {
   }
   if (!partitions.empty())
     buffer->setAttr(hls::kPartitionAttr, ArrayAttr::get(context, partitions));
-  // One word a bank is a register. Thresholds: what synthesis chooses for
+  // One word a bank is a register; both halves of a ping-pong buffer share a
+  // memory. Thresholds: what synthesis chooses for
   // 32-bit words.
   if (words <= 1)
     return;
+  if (buffer.getPingPong())
+    words *= 2;
   StringRef memory = words <= 128 ? "lutram" : words <= 2048 ? "bram" : "uram";
   buffer->setAttr(hls::kStorageAttr,
                   hls::StorageAttr::get(context, "ram_2p", memory));

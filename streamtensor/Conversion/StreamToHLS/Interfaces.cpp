@@ -58,14 +58,14 @@ FailureOr<func::FuncOp> streamtensor::makeTopFunction(ModuleOp module) {
                              << top.getNumResults() << " results";
   Builder builder(module.getContext());
   Block &body = top.getBody().front();
-  for (auto alloc : llvm::make_early_inc_range(body.getOps<memref::AllocOp>())) {
+  for (auto alloc :
+       llvm::make_early_inc_range(body.getOps<memref::AllocOp>())) {
     if (!alloc.getType().hasStaticShape())
-      return alloc.emitOpError() << "expected a static shape but got "
-                                 << alloc.getType();
+      return alloc.emitOpError()
+             << "expected a static shape but got " << alloc.getType();
     auto name = alloc->getAttrOfType<StringAttr>(hls::kNameAttr);
     NamedAttribute attributes[] = {
-        {kArgumentNameAttr,
-         name ? name : builder.getStringAttr("workspace")},
+        {kArgumentNameAttr, name ? name : builder.getStringAttr("workspace")},
         {kRoleAttr, builder.getStringAttr("workspace")}};
     unsigned index = top.getNumArguments();
     if (failed(top.insertArgument(index, alloc.getType(),
@@ -126,10 +126,10 @@ void streamtensor::attachInterfaces(func::FuncOp top, unsigned maxBundles,
     if (auto packed =
             top.getArgAttrOfType<IntegerAttr>(index, hls::kPackedAttr))
       depth /= packed.getInt();
-    top.setArgAttr(index, hls::kInterfaceAttr,
-                   hls::InterfaceAttr::get(
-                       top.getContext(),
-                       "gmem" + std::to_string(index % maxBundles), depth,
-                       burst));
+    top.setArgAttr(
+        index, hls::kInterfaceAttr,
+        hls::InterfaceAttr::get(top.getContext(),
+                                "gmem" + std::to_string(index % maxBundles),
+                                depth, burst));
   }
 }

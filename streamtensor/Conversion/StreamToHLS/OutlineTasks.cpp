@@ -55,6 +55,7 @@ private:
   LogicalResult collectParameters(TaskOp task);
   std::string parameterName(TaskOp task, Value value, Direction direction,
                             unsigned position, unsigned count);
+  std::string originOf(TaskOp task);
   std::string comment(TaskOp task, StringRef name);
 
   KernelOp kernel;
@@ -65,8 +66,9 @@ private:
   IRMapping mapping;
   /// Parameters of the task at hand, values of the kernel.
   llvm::MapVector<Value, Direction> parameters;
-  /// Name of the task that writes a stream.
-  DenseMap<Value, StringRef> writers;
+  /// Where the data of a stream comes from, for names: the task that computes
+  /// or loads it.
+  DenseMap<Value, std::string> origins;
 };
 
 } // namespace
@@ -122,9 +124,9 @@ void KernelOutliner::createGroup() {
     Value input = kernel.getInputs()[index];
     auto base =
         dyn_cast_or_null<StringAttr>(topAttribute(top, input, hls::kNameAttr));
-    group.setArgAttr(index, hls::kNameAttr,
-                     builder.getStringAttr(
-                         names.get(base ? base.getValue() : "memory")));
+    group.setArgAttr(
+        index, hls::kNameAttr,
+        builder.getStringAttr(names.get(base ? base.getValue() : "memory")));
     if (Attribute packed = topAttribute(top, input, hls::kPackedAttr))
       group.setArgAttr(index, hls::kPackedAttr, packed);
   }
@@ -207,12 +209,22 @@ std::string KernelOutliner::parameterName(TaskOp task, Value value,
     return count == 1 ? "out" : "out" + std::to_string(position);
   if (count == 1)
     return "in";
-  StringRef writer = writers.lookup(value);
-  writer.consume_front("load_");
-  return writer.empty() ? "in" + std::to_string(position) : writer.str();
+  std::string origin = origins.lookup(value);
+  return origin.empty() ? "in" + std::to_string(position) : origin;
 }
 
-/// "tensor 16x4 f32"
+/// Forks and converters only pass on what another task made.
+std::string KernelOutliner::originOf(TaskOp task) {
+  if (task.getKind() == "fork" || task.getKind() == "converter")
+    for (auto [value, direction] : parameters)
+      if (direction == Direction::In && origins.count(value))
+        return origins[value];
+  StringRef name = task.getSym();
+  name.consume_front("load_");
+  return name.str();
+}
+
+/// "16x4 f32"
 static std::string describe(ArrayRef<int64_t> shape, Type elementType) {
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -228,10 +240,11 @@ std::string KernelOutliner::comment(TaskOp task, StringRef name) {
   llvm::raw_string_ostream stream(text);
   stream << name << ": ";
   auto source = task->getAttrOfType<StringAttr>("source");
-  if (source && !source.empty())
+  bool hasSource = source && !source.empty();
+  if (!hasSource || task.getKind() != "compute")
+    stream << task.getKind() << (hasSource ? " of " : "");
+  if (hasSource)
     stream << source.getValue();
-  else
-    stream << task.getKind();
   for (auto [value, direction] : parameters) {
     auto argument = dyn_cast<BlockArgument>(value);
     if (!argument)
@@ -242,8 +255,7 @@ std::string KernelOutliner::comment(TaskOp task, StringRef name) {
         topAttribute(top, input, "dataflow.shape"));
     auto packing = dyn_cast_or_null<TypeAttr>(
         topAttribute(top, input, "dataflow.packing"));
-    stream << ", "
-           << (direction == Direction::In ? "reads " : "writes ")
+    stream << ", " << (direction == Direction::In ? "reads " : "writes ")
            << group
                   .getArgAttrOfType<StringAttr>(argument.getArgNumber(),
                                                 hls::kNameAttr)
@@ -305,10 +317,9 @@ LogicalResult KernelOutliner::outline(TaskOp task) {
     auto [value, direction] = parameter;
     bool isOut = direction == Direction::Out;
     unsigned position = isa<BlockArgument>(value) ? 0 : positions[isOut]++;
-    function.setArgAttr(
-        index, hls::kNameAttr,
-        builder.getStringAttr(names.get(parameterName(
-            task, value, direction, position, counts[isOut]))));
+    function.setArgAttr(index, hls::kNameAttr,
+                        builder.getStringAttr(names.get(parameterName(
+                            task, value, direction, position, counts[isOut]))));
     function.setArgAttr(index, hls::kDirectionAttr,
                         builder.getStringAttr(isOut ? "out" : "in"));
     if (auto argument = dyn_cast<BlockArgument>(value)) {
@@ -319,10 +330,9 @@ LogicalResult KernelOutliner::outline(TaskOp task) {
         group.setArgAttr(number, hls::kDirectionAttr,
                          builder.getStringAttr(isOut ? "out" : "in"));
     } else if (isOut) {
-      writers[value] = task.getSym();
+      origins[value] = originOf(task);
     }
-    replaceAllUsesInRegionWith(value, body->getArgument(index),
-                               task.getBody());
+    replaceAllUsesInRegionWith(value, body->getArgument(index), task.getBody());
   }
   Operation *yield = task.getYield();
   body->getOperations().splice(body->end(), task.getBlock().getOperations(),

@@ -66,7 +66,7 @@ void streamtensor::writeConnectivity(llvm::StringRef kernel,
     os << "slr=" << instance << ":" << die << "\n";
   for (const MemoryPort &port : ports)
     if (port.channel >= 0)
-      os << "sp=" << instance << "." << port.argument << ":HBM["
-         << port.channel << "]\n";
+      os << "sp=" << instance << "." << port.argument << ":HBM[" << port.channel
+         << "]\n";
   os << "\n[clock]\ndefaultFreqHz=" << clockMHz << "000000\n";
 }

@@ -177,20 +177,19 @@ std::optional<DeviceInfo> streamtensor::parseDevice(StringRef text,
   std::string name = object->getString("name").value_or("device").str();
   Reader reader(*object, name, error);
   const json::Array *dies = nullptr;
-  bool complete = reader.text("name", device.name) &&
-                  reader.text("title", device.title) &&
-                  reader.fact("part", device.part) &&
-                  reader.fact("clock_mhz", device.clockMHz) &&
-                  readResources(reader, device.resources) &&
-                  reader.fact("memory_kind", device.memoryKind) &&
-                  reader.fact("memory_channels", device.memoryChannels) &&
-                  reader.fact("channel_bytes", device.channelBytes) &&
-                  reader.fact("peak_gigabytes_per_second",
-                              device.peakGigabytesPerSecond) &&
-                  reader.fact("max_ports", device.maxPorts) &&
-                  reader.fact("memory_die", device.memoryDie) &&
-                  reader.fact("power_watts", device.powerWatts) &&
-                  (dies = reader.list("dies")) && reader.finish();
+  bool complete =
+      reader.text("name", device.name) && reader.text("title", device.title) &&
+      reader.fact("part", device.part) &&
+      reader.fact("clock_mhz", device.clockMHz) &&
+      readResources(reader, device.resources) &&
+      reader.fact("memory_kind", device.memoryKind) &&
+      reader.fact("memory_channels", device.memoryChannels) &&
+      reader.fact("channel_bytes", device.channelBytes) &&
+      reader.fact("peak_gigabytes_per_second", device.peakGigabytesPerSecond) &&
+      reader.fact("max_ports", device.maxPorts) &&
+      reader.fact("memory_die", device.memoryDie) &&
+      reader.fact("power_watts", device.powerWatts) &&
+      (dies = reader.list("dies")) && reader.finish();
   if (!complete)
     return std::nullopt;
   for (const json::Value &value : *dies) {

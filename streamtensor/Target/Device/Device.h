@@ -65,10 +65,9 @@ std::vector<std::string> deviceNames();
 /// is none.
 std::optional<DeviceInfo> findDevice(llvm::StringRef name, std::string &error);
 
-/// Reads a description. Nothing, and the cause in `error`, for malformed JSON, a
-/// missing or unknown key, a wrong type, or a fact without a source.
-std::optional<DeviceInfo> parseDevice(llvm::StringRef json,
-                                      std::string &error);
+/// Reads a description. Nothing, and the cause in `error`, for malformed JSON,
+/// a missing or unknown key, a wrong type, or a fact without a source.
+std::optional<DeviceInfo> parseDevice(llvm::StringRef json, std::string &error);
 
 } // namespace streamtensor
 

@@ -72,8 +72,8 @@ Expression Emitter::sum(ArrayRef<std::pair<Value, int64_t>> terms,
     }
     Expression term = valueOf(value);
     if (factor != 1)
-      term = binary(term, "*", integerLiteral(factor),
-                    Precedence::Multiplicative);
+      term =
+          binary(term, "*", integerLiteral(factor), Precedence::Multiplicative);
     total = total ? integerSum(*total, term) : term;
   }
   if (!total)
@@ -88,7 +88,10 @@ LogicalResult Emitter::bind(Operation *op, const Expression &expr) {
   Value result = op->getResult(0);
   bool isName = expr.precedence == Precedence::Primary &&
                 StringRef(expr.text).find_first_of("([ ") == StringRef::npos;
-  if (isName || (canInline(op) && expr.text.size() <= kMaxInlineText)) {
+  bool endsHere = op->hasOneUse() &&
+                  isa<memref::StoreOp, stream::WriteOp>(*op->user_begin());
+  if (isName ||
+      (canInline(op) && (endsHere || expr.text.size() <= kMaxInlineText))) {
     values[result] = expr;
     return success();
   }
@@ -222,12 +225,10 @@ static std::optional<BinaryForm> binaryForm(Operation *op) {
           [](auto) { return BinaryForm{"/", Precedence::Multiplicative}; })
       .Case<arith::RemSIOp>(
           [](auto) { return BinaryForm{"%", Precedence::Multiplicative}; })
-      .Case<arith::DivUIOp, arith::FloorDivSIOp>([&](auto) {
-        return unsignedForm({"/", Precedence::Multiplicative});
-      })
-      .Case<arith::RemUIOp>([&](auto) {
-        return unsignedForm({"%", Precedence::Multiplicative});
-      })
+      .Case<arith::DivUIOp, arith::FloorDivSIOp>(
+          [&](auto) { return unsignedForm({"/", Precedence::Multiplicative}); })
+      .Case<arith::RemUIOp>(
+          [&](auto) { return unsignedForm({"%", Precedence::Multiplicative}); })
       .Case<arith::AndIOp>([&](auto) {
         return isBool ? BinaryForm{"&&", Precedence::LogicalAnd}
                       : BinaryForm{"&", Precedence::BitAnd};

@@ -56,10 +56,10 @@ LogicalResult Emitter::emitPreamble() {
       for (unsigned i = 0; succeeded(ok) && i < function.getNumArguments(); ++i)
         if (auto packed =
                 function.getArgAttrOfType<IntegerAttr>(i, hls::kPackedAttr))
-          ok = collectVectors(
-              cast<MemRefType>(function.getArgument(i).getType())
-                  .getElementType(),
-              packed.getInt(), op);
+          ok =
+              collectVectors(cast<MemRefType>(function.getArgument(i).getType())
+                                 .getElementType(),
+                             packed.getInt(), op);
     } else if (auto stream = dyn_cast<stream::StreamOp>(op)) {
       ok = collectVectors(stream.getType().getElementType(),
                           stream.getType().getTokenElements(), op);
@@ -95,10 +95,14 @@ FailureOr<std::string> Emitter::parameter(func::FuncOp function,
     streams[argument] = spelled;
     return "hls::stream<" + *token + "> &" + spelled;
   }
+  if (argument.getType().isIndex()) {
+    values[argument] = {spelled};
+    return "int " + spelled;
+  }
   auto type = dyn_cast<MemRefType>(argument.getType());
   if (!type || !type.hasStaticShape())
     return function.emitOpError()
-           << "expected a stream or memory of static shape but got "
+           << "expected a stream, an index or memory of static shape but got "
            << argument.getType();
   auto packed = function.getArgAttrOfType<IntegerAttr>(index, hls::kPackedAttr);
   std::optional<std::string> element =
@@ -108,6 +112,11 @@ FailureOr<std::string> Emitter::parameter(func::FuncOp function,
            << "expected memory of f32 or integers but got " << type;
   auto direction =
       function.getArgAttrOfType<StringAttr>(index, hls::kDirectionAttr);
+  if (function.getArgAttr(index, hls::kArrayAttr)) {
+    Memory memory{spelled, MemoryKind::Array};
+    memories[argument] = memory;
+    return declare(function, type, memory);
+  }
   memories[argument] = {spelled, packed ? MemoryKind::PackedPointer
                                         : MemoryKind::Pointer};
   return (direction && direction.getValue() == "in" ? "const " : "") +
@@ -184,6 +193,10 @@ LogicalResult Emitter::emitFunction(func::FuncOp function) {
   openScope();
   for (const std::string &global : globals)
     names.get(global);
+  // Only what calls functions must not hide them.
+  if (function->hasAttr(hls::kDataflowAttr) || function->hasAttr(hls::kTopAttr))
+    for (auto other : module.getOps<func::FuncOp>())
+      names.get(other.getName());
   SmallVector<std::string> parameters;
   for (unsigned index = 0; index < function.getNumArguments(); ++index) {
     FailureOr<std::string> spelled = parameter(function, index);
@@ -218,14 +231,11 @@ LogicalResult Emitter::emit() {
     return failure();
   // A function must be declared before its use; outlining keeps that order.
   for (auto function : module.getOps<func::FuncOp>())
-    globals.push_back(function.getName().str());
-  for (auto function : module.getOps<func::FuncOp>())
     if (failed(emitFunction(function)))
       return failure();
   return success();
 }
 
-LogicalResult streamtensor::emitHLSCpp(ModuleOp module,
-                                       llvm::raw_ostream &os) {
+LogicalResult streamtensor::emitHLSCpp(ModuleOp module, llvm::raw_ostream &os) {
   return Emitter(module, os).emit();
 }

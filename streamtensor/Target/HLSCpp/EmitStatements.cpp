@@ -91,9 +91,8 @@ LogicalResult Emitter::emitFor(scf::ForOp loop) {
   if (!lower || !upper || !step || *step <= 0)
     return loop.emitOpError()
            << "expected constant bounds and a positive constant step";
-  for (auto [argument, init, result] :
-       llvm::zip_equal(loop.getRegionIterArgs(), loop.getInitArgs(),
-                       loop.getResults())) {
+  for (auto [argument, init, result] : llvm::zip_equal(
+           loop.getRegionIterArgs(), loop.getInitArgs(), loop.getResults())) {
     std::optional<std::string> type = scalarType(argument.getType());
     if (!type)
       return loop.emitOpError() << "expected carried values to be scalars but "
@@ -175,8 +174,8 @@ LogicalResult Emitter::emitIf(scf::IfOp branch) {
   for (OpResult result : branch.getResults()) {
     std::optional<std::string> type = scalarType(result.getType());
     if (!type)
-      return branch.emitOpError() << "expected results to be scalars but got "
-                                  << result.getType();
+      return branch.emitOpError()
+             << "expected results to be scalars but got " << result.getType();
     std::string name = local("chosen");
     line() << *type << " " << name << ";\n";
     values[result] = {name};
@@ -211,8 +210,8 @@ LogicalResult Emitter::emitIf(scf::IfOp branch) {
 FailureOr<std::string> Emitter::declare(Operation *op, MemRefType type,
                                         const Memory &memory) {
   bool isVector = memory.kind == MemoryKind::Vector;
-  std::optional<std::string> element = vectorType(
-      type.getElementType(), isVector ? type.getNumElements() : 1);
+  std::optional<std::string> element =
+      vectorType(type.getElementType(), isVector ? type.getNumElements() : 1);
   if (!element || !type.hasStaticShape())
     return op->emitOpError() << "expected a static array of f32 or integers "
                                 "but got "
@@ -275,8 +274,9 @@ static bool isForwarded(memref::StoreOp store) {
 
 /// What a token is called: after the stream that it comes from, else the one
 /// that it goes to.
-static std::string tokenName(memref::AllocOp op,
-                             const llvm::DenseMap<Value, std::string> &streams) {
+static std::string
+tokenName(memref::AllocOp op,
+          const llvm::DenseMap<Value, std::string> &streams) {
   if (auto name = op->getAttrOfType<StringAttr>(hls::kNameAttr))
     return name.str();
   std::string from, to;
@@ -323,8 +323,8 @@ LogicalResult Emitter::emitAlloc(memref::AllocOp op) {
 LogicalResult Emitter::emitBuffer(stream::BufferOp op) {
   auto type = cast<MemRefType>(op.getType());
   Memory memory;
-  memory.kind = type.getNumElements() == 1 ? MemoryKind::Scalar
-                                           : MemoryKind::Array;
+  memory.kind =
+      type.getNumElements() == 1 ? MemoryKind::Scalar : MemoryKind::Array;
   memory.name = local(op.getSym());
   FailureOr<std::string> text = declare(op, type, memory);
   if (failed(text))
@@ -339,9 +339,9 @@ LogicalResult Emitter::emitBuffer(stream::BufferOp op) {
       auto partition = dyn_cast<hls::PartitionAttr>(attr);
       if (!partition || partition.getDim() < 1 ||
           partition.getDim() > type.getRank())
-        return op.emitOpError() << "expected a partition of one of "
-                                << type.getRank() << " dimensions but got "
-                                << attr;
+        return op.emitOpError()
+               << "expected a partition of one of " << type.getRank()
+               << " dimensions but got " << attr;
       pragma() << "array_partition variable=" << memory.name
                << " type=" << partition.getKind();
       if (partition.getFactor() != 0)
@@ -350,8 +350,8 @@ LogicalResult Emitter::emitBuffer(stream::BufferOp op) {
     }
   if (auto storage = op->getAttrOfType<hls::StorageAttr>(hls::kStorageAttr))
     pragma() << "bind_storage variable=" << memory.name
-             << " type=" << storage.getType()
-             << " impl=" << storage.getMemory() << "\n";
+             << " type=" << storage.getType() << " impl=" << storage.getMemory()
+             << "\n";
   memories[op.getResult()] = memory;
   return success();
 }
@@ -361,12 +361,12 @@ static constexpr int64_t kMaxTableElements = 65536;
 
 LogicalResult Emitter::emitTable(memref::GetGlobalOp op) {
   auto global = module.lookupSymbol<memref::GlobalOp>(op.getNameAttr());
-  auto data = global ? dyn_cast_or_null<DenseElementsAttr>(
-                           global.getInitialValueAttr())
-                     : nullptr;
+  auto data =
+      global ? dyn_cast_or_null<DenseElementsAttr>(global.getInitialValueAttr())
+             : nullptr;
   if (!data)
-    return op.emitOpError() << "expected a constant named '" << op.getName()
-                            << "'";
+    return op.emitOpError()
+           << "expected a constant named '" << op.getName() << "'";
   std::optional<std::string> type = scalarType(data.getElementType());
   if (!type || data.getNumElements() > kMaxTableElements)
     return op.emitOpError()
@@ -488,8 +488,7 @@ FailureOr<Expression> Emitter::packedElement(Operation *op, Value memory) {
 }
 
 LogicalResult Emitter::emitLoad(memref::LoadOp op) {
-  FailureOr<Expression> spelled =
-      element(op, op.getMemRef(), op.getIndices());
+  FailureOr<Expression> spelled = element(op, op.getMemRef(), op.getIndices());
   if (failed(spelled))
     return failure();
   const Memory &memory = memories.find(op.getMemRef())->second;
@@ -527,8 +526,7 @@ LogicalResult Emitter::emitStore(memref::StoreOp op) {
     line() << "const " << *text << " = " << value.text << ";\n";
     return success();
   }
-  FailureOr<Expression> target =
-      element(op, op.getMemRef(), op.getIndices());
+  FailureOr<Expression> target = element(op, op.getMemRef(), op.getIndices());
   if (failed(target))
     return failure();
   line() << target->text << " = " << value.text << ";\n";
@@ -560,8 +558,8 @@ LogicalResult Emitter::emitRead(stream::ReadOp op) {
                                   known->second.kind != MemoryKind::Vector))
     return op.emitOpError() << "expected a token as destination";
   if (known->second.isConstant) {
-    FailureOr<std::string> declaration = declare(
-        op, cast<MemRefType>(op.getDest().getType()), known->second);
+    FailureOr<std::string> declaration =
+        declare(op, cast<MemRefType>(op.getDest().getType()), known->second);
     if (failed(declaration))
       return failure();
     // A token that is read and dropped: slices do that.
@@ -589,8 +587,8 @@ LogicalResult Emitter::emitWrite(stream::WriteOp op) {
     if (known == memories.end() || (known->second.kind != MemoryKind::Scalar &&
                                     known->second.kind != MemoryKind::Vector))
       return op.emitOpError() << "expected a token as value";
-    value = known->second.value ? known->second.value->text
-                                : known->second.name;
+    value =
+        known->second.value ? known->second.value->text : known->second.name;
   }
   line() << streams.lookup(op.getDest()) << ".write(" << value << ");\n";
   return success();

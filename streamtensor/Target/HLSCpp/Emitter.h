@@ -124,7 +124,7 @@ private:
   mlir::ModuleOp module;
   llvm::raw_ostream &os;
   unsigned indentation = 0;
-  /// Names of vector types and functions, which no variable may hide.
+  /// Names of vector types, which no variable may hide.
   llvm::SmallVector<std::string> globals;
   // The function at hand:
   std::string functionName;

@@ -43,13 +43,13 @@ Expression streamtensor::hlscpp::integerSum(const Expression &left,
 
 Expression streamtensor::hlscpp::call(StringRef function,
                                       ArrayRef<Expression> arguments) {
-  return {function.str() + "(" +
-              llvm::join(llvm::map_range(
-                             arguments,
-                             [](const Expression &e) { return e.text; }),
-                         ", ") +
-              ")",
-          Precedence::Primary};
+  return {
+      function.str() + "(" +
+          llvm::join(llvm::map_range(
+                         arguments, [](const Expression &e) { return e.text; }),
+                     ", ") +
+          ")",
+      Precedence::Primary};
 }
 
 std::optional<std::string> streamtensor::hlscpp::scalarType(Type type) {

@@ -53,8 +53,7 @@ Expression binary(const Expression &left, llvm::StringRef op,
 /// `left + right` of integers, which needs no parentheses around sums.
 Expression integerSum(const Expression &left, const Expression &right);
 /// `function(arguments)`.
-Expression call(llvm::StringRef function,
-                llvm::ArrayRef<Expression> arguments);
+Expression call(llvm::StringRef function, llvm::ArrayRef<Expression> arguments);
 
 /// The C++ type of a scalar, or nothing when there is none.
 std::optional<std::string> scalarType(mlir::Type type);

@@ -131,8 +131,8 @@ LogicalResult Collector::collectArgument(func::FuncOp top, unsigned index) {
   info.role = stringAttr(top.getArgAttr(index, "dataflow.role"));
   info.file = stringAttr(top.getArgAttr(index, "dataflow.file"));
   if (info.role.empty())
-    return top.emitOpError() << "expected 'dataflow.role' on argument '"
-                             << info.name << "'";
+    return top.emitOpError()
+           << "expected 'dataflow.role' on argument '" << info.name << "'";
   info.dtype = dtypeName(type.getElementType());
   if (info.dtype.empty())
     return top.emitOpError() << "expected argument '" << info.name
@@ -151,7 +151,8 @@ LogicalResult Collector::collectArgument(func::FuncOp top, unsigned index) {
   info.value = dyn_cast_or_null<DenseElementsAttr>(
       top.getArgAttr(index, "dataflow.value"));
   int64_t lanes = 1;
-  if (auto packing = top.getArgAttrOfType<TypeAttr>(index, "dataflow.packing")) {
+  if (auto packing =
+          top.getArgAttrOfType<TypeAttr>(index, "dataflow.packing")) {
     auto order = cast<itensor::ITensorType>(packing.getValue());
     info.packing = order.getOrder();
     info.packing->element = info.packing->elementShape();
@@ -174,8 +175,8 @@ LogicalResult Collector::collectArgument(func::FuncOp top, unsigned index) {
   for (int64_t size : info.bufferShape)
     elements *= size;
   info.bytes = elements * elementBytes;
-  if (auto port =
-          top.getArgAttrOfType<hls::InterfaceAttr>(index, hls::kInterfaceAttr)) {
+  if (auto port = top.getArgAttrOfType<hls::InterfaceAttr>(
+          index, hls::kInterfaceAttr)) {
     info.bundle = port.getBundle().str();
     info.burstBeats = port.getBurst();
   }
@@ -199,10 +200,9 @@ void Collector::collectBuffers(func::FuncOp function, const TaskInfo &task) {
     info.taskKind = task.kind;
     info.shape = toVector(type.getShape());
     info.pingPong = op.getPingPong();
-    info.bytes =
-        llvm::divideCeil(type.getNumElements() * type.getElementTypeBitWidth(),
-                         8) *
-        (info.pingPong ? 2 : 1);
+    info.bytes = llvm::divideCeil(
+                     type.getNumElements() * type.getElementTypeBitWidth(), 8) *
+                 (info.pingPong ? 2 : 1);
     if (auto storage = op->getAttrOfType<hls::StorageAttr>(hls::kStorageAttr))
       info.memory = storage.getMemory().str();
     else
@@ -233,11 +233,26 @@ void Collector::chooseMacsFifo(TaskInfo &task) {
   }
 }
 
+/// Over the pipelines of a task and of its stages.
+static int64_t largestInterval(func::FuncOp function) {
+  int64_t interval = 1;
+  function.walk([&](Operation *op) {
+    if (auto pipeline =
+            op->getAttrOfType<hls::PipelineAttr>(hls::kPipelineAttr))
+      interval = std::max(interval, pipeline.getIi());
+    if (auto call = dyn_cast<func::CallOp>(op))
+      if (auto stage = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+              call, call.getCalleeAttr()))
+        interval = std::max(interval, largestInterval(stage));
+  });
+  return interval;
+}
+
 LogicalResult Collector::collectTask(func::FuncOp group, hls::TaskOp call) {
   auto function = module.lookupSymbol<func::FuncOp>(call.getCallee());
   if (!function)
-    return call.emitOpError() << "expected a function named '"
-                              << call.getCallee() << "'";
+    return call.emitOpError()
+           << "expected a function named '" << call.getCallee() << "'";
   TaskInfo task;
   task.name = call.getCallee().str();
   task.kind = stringAttr(function->getAttr("kind"));
@@ -245,18 +260,15 @@ LogicalResult Collector::collectTask(func::FuncOp group, hls::TaskOp call) {
   task.source = stringAttr(function->getAttr("source"));
   if (auto macs = function->getAttrOfType<IntegerAttr>("macs"))
     task.macs = macs.getInt();
-  function.walk([&](Operation *op) {
-    if (auto pipeline = op->getAttrOfType<hls::PipelineAttr>(hls::kPipelineAttr))
-      task.interval = std::max(task.interval, pipeline.getIi());
-  });
+  task.interval = largestInterval(function);
   DmaInfo dma;
   for (auto [index, operand] : llvm::enumerate(call.getOperands())) {
     std::string direction =
         stringAttr(function.getArgAttr(index, hls::kDirectionAttr));
     if (direction != "in" && direction != "out")
-      return function.emitOpError() << "expected '" << hls::kDirectionAttr
-                                    << "' of argument " << index
-                                    << " to be \"in\" or \"out\"";
+      return function.emitOpError()
+             << "expected '" << hls::kDirectionAttr << "' of argument " << index
+             << " to be \"in\" or \"out\"";
     if (auto op = operand.getDefiningOp<stream::StreamOp>()) {
       FifoInfo *fifo = findFifo(op.getSym());
       (direction == "in" ? task.inputs : task.outputs).push_back(fifo->name);
@@ -270,11 +282,10 @@ LogicalResult Collector::collectTask(func::FuncOp group, hls::TaskOp call) {
     if (!argument)
       return call.emitOpError() << "expected streams and arguments of '"
                                 << group.getName() << "' as operands";
-    std::string variable = stringAttr(
-        group.getArgAttr(argument.getArgNumber(), hls::kNameAttr));
+    std::string variable =
+        stringAttr(group.getArgAttr(argument.getArgNumber(), hls::kNameAttr));
     auto name = argumentOfVariable.find(variable);
-    task.argument =
-        name == argumentOfVariable.end() ? variable : name->second;
+    task.argument = name == argumentOfVariable.end() ? variable : name->second;
   }
   if (task.kind == "dma_in" || task.kind == "dma_out") {
     dma.name = task.name;

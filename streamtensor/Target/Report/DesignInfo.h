@@ -29,8 +29,8 @@ namespace streamtensor {
 struct ArgumentInfo {
   std::string name;     ///< as users call it: "arg0"
   std::string variable; ///< its name in C++
-  std::string role;     ///< input, weight, cache, mask, position, output, workspace
-  std::string dtype;    ///< as in safetensors: "F32"
+  std::string role; ///< input, weight, cache, mask, position, output, workspace
+  std::string dtype; ///< as in safetensors: "F32"
   std::vector<int64_t> shape;
   /// Shape of the memory behind it; at least `shape`.
   std::vector<int64_t> bufferShape;

@@ -107,9 +107,9 @@ MemoryFigures ReportWriter::memoryFigures() const {
   for (const BufferInfo &buffer : design.buffers) {
     figures.onChipBytes += buffer.bytes;
     const TaskInfo *task = design.findTask(buffer.task);
-    bool holdsArgument =
-        buffer.taskKind == "converter" && !task->inputs.empty() &&
-        external.contains(task->inputs.front());
+    bool holdsArgument = buffer.taskKind == "converter" &&
+                         !task->inputs.empty() &&
+                         external.contains(task->inputs.front());
     if (!holdsArgument)
       figures.intermediateBytes += buffer.bytes;
   }
@@ -128,7 +128,8 @@ void ReportWriter::writeHead() {
     json.attribute("part", device.part);
     json.attribute("clock_mhz", device.clockMHz);
   });
-  json.attribute("options", llvm::json::Value(llvm::json::Object(options.options)));
+  json.attribute("options",
+                 llvm::json::Value(llvm::json::Object(options.options)));
   json.attribute("seed", options.seed);
   if (options.phaseSeconds.empty())
     return;
@@ -289,9 +290,8 @@ void ReportWriter::write() {
     json.attribute("resources", nullptr);
     writeAllocation();
     json.attribute("simulation", nullptr);
-    json.attributeObject("artifacts", [&] {
-      json.attribute("kernel_sha256", kernelSha256);
-    });
+    json.attributeObject(
+        "artifacts", [&] { json.attribute("kernel_sha256", kernelSha256); });
   });
 }
 

@@ -67,6 +67,20 @@ static std::string makefile(StringRef function, StringRef part,
   return text;
 }
 
+namespace {
+
+/// A header that the vendor's compile of the kernel needs besides its own.
+struct KernelHeader {
+  const char *name;
+  const char *text;
+};
+
+const KernelHeader kKernelHeaders[] = {
+#include "KernelHeaders.inc"
+};
+
+} // namespace
+
 /// Writes one file of the design.
 static LogicalResult writeFile(ModuleOp module, StringRef directory,
                                StringRef name, StringRef content) {
@@ -89,6 +103,16 @@ static LogicalResult writeFile(ModuleOp module, StringRef directory,
          << "cannot write '" << path << "': " << error.message();
 }
 
+/// Below hls/include, where a compile for the simulation does not find them.
+static LogicalResult writeHeaders(ModuleOp module, StringRef directory) {
+  for (const KernelHeader &header : kKernelHeaders)
+    if (failed(writeFile(module, directory,
+                         std::string("hls/include/") + header.name,
+                         header.text)))
+      return failure();
+  return success();
+}
+
 /// The bytes of a constant, row-major and little-endian.
 static std::string bytesOf(DenseElementsAttr value) {
   ArrayRef<char> raw = value.getRawData();
@@ -107,9 +131,8 @@ static LogicalResult writeConstants(ModuleOp module, const DesignInfo &design,
     if (!argument.value)
       continue;
     if (argument.file.empty() || argument.packing)
-      return module.emitError()
-             << "expected constant '" << argument.name
-             << "' to have a file and no packing";
+      return module.emitError() << "expected constant '" << argument.name
+                                << "' to have a file and no packing";
     if (failed(writeFile(module, directory, argument.file,
                          bytesOf(argument.value))))
       return failure();
@@ -149,9 +172,8 @@ LogicalResult streamtensor::writeDesign(ModuleOp module,
     write(os);
     return buffer;
   };
-  std::string interface = text([&](llvm::raw_ostream &os) {
-    writeInterfaceJson(*design, hash, os);
-  });
+  std::string interface = text(
+      [&](llvm::raw_ostream &os) { writeInterfaceJson(*design, hash, os); });
   std::string report = text([&](llvm::raw_ostream &os) {
     writeReportJson(*design, options, *device, hash, os);
   });
@@ -163,6 +185,7 @@ LogicalResult streamtensor::writeDesign(ModuleOp module,
   // The interface comes last: a directory without it is no design.
   return failure(
       failed(writeFile(module, outputDir, "hls/kernel.cpp", kernel)) ||
+      failed(writeHeaders(module, outputDir)) ||
       failed(writeFile(module, outputDir, "connectivity.cfg", connectivity)) ||
       failed(writeFile(module, outputDir, "Makefile", make)) ||
       failed(writeConstants(module, *design, outputDir)) ||
@@ -172,8 +195,7 @@ LogicalResult streamtensor::writeDesign(ModuleOp module,
 
 namespace {
 
-struct WriteDesign
-    : public streamtensor::impl::WriteDesignBase<WriteDesign> {
+struct WriteDesign : public streamtensor::impl::WriteDesignBase<WriteDesign> {
   using WriteDesignBase::WriteDesignBase;
 
   void runOnOperation() override {

@@ -43,16 +43,17 @@ struct DesignOptions {
 void writeInterfaceJson(const DesignInfo &design, llvm::StringRef kernelSha256,
                         llvm::raw_ostream &os);
 
-/// report.json: what an engineer wants to know. Every figure that is not counted
-/// is labelled.
+/// report.json: what an engineer wants to know. Every figure that is not
+/// counted is labelled.
 void writeReportJson(const DesignInfo &design, const DesignOptions &options,
                      const DeviceInfo &device, llvm::StringRef kernelSha256,
                      llvm::raw_ostream &os);
 
-/// Writes hls/kernel.cpp, interface.json, report.json, connectivity.cfg and
-/// Makefile into `outputDir`, which must exist. Fails, with an error on the
-/// operation or the module, when the module has no C++ form, the target is
-/// unknown, or a file cannot be written.
+/// Writes hls/kernel.cpp, the headers of ours that a vendor's compile needs
+/// (hls/include), constants of the program (weights/), interface.json,
+/// report.json, connectivity.cfg and Makefile into `outputDir`, which must
+/// exist. Fails, with an error on the operation or the module, when the module
+/// has no C++ form, the target is unknown, or a file cannot be written.
 llvm::LogicalResult writeDesign(mlir::ModuleOp module,
                                 const DesignOptions &options,
                                 llvm::StringRef outputDir);

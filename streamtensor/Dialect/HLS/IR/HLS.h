@@ -47,9 +47,13 @@ inline constexpr llvm::StringLiteral kPackedAttr = "hls.packed";
 inline constexpr llvm::StringLiteral kCommentAttr = "hls.comment";
 /// On arguments of the top function.
 inline constexpr llvm::StringLiteral kInterfaceAttr = "hls.interface";
-/// On functions: one task, a dataflow region, the top function.
+/// On memory arguments: an array of the caller, not device memory.
+inline constexpr llvm::StringLiteral kArrayAttr = "hls.array";
+/// On functions: one task, a dataflow region (also on a loop whose body is one),
+/// a part of a task, the top function.
 inline constexpr llvm::StringLiteral kTaskAttr = "hls.task";
 inline constexpr llvm::StringLiteral kDataflowAttr = "hls.dataflow";
+inline constexpr llvm::StringLiteral kStageAttr = "hls.stage";
 inline constexpr llvm::StringLiteral kTopAttr = "hls.top";
 } // namespace streamtensor::hls
 

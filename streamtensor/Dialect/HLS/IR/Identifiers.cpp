@@ -61,8 +61,8 @@ bool streamtensor::hls::isIdentifier(StringRef name) {
   if (name.empty() || !llvm::isAlpha(name.front()) || name.contains("__") ||
       reservedWords().contains(name) || name.contains_insensitive("fifo"))
     return false;
-  return llvm::all_of(
-      name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+  return llvm::all_of(name,
+                      [](char c) { return llvm::isAlnum(c) || c == '_'; });
 }
 
 std::string streamtensor::hls::makeIdentifier(StringRef name) {
@@ -73,8 +73,8 @@ std::string streamtensor::hls::makeIdentifier(StringRef name) {
       continue;
     result += next;
   }
-  for (size_t at; (at = StringRef(result).find_insensitive("fifo")) !=
-                  StringRef::npos;)
+  for (size_t at;
+       (at = StringRef(result).find_insensitive("fifo")) != StringRef::npos;)
     result.replace(at, 4, "queue");
   if (result.empty() || !llvm::isAlpha(result.front()))
     result = "v" + result;

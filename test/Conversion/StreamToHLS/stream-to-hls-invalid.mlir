@@ -1,0 +1,71 @@
+// RUN: streamtensor-opt %s --st-stream-to-hls --split-input-file --verify-diagnostics
+
+// expected-error @below {{expected one public function but got none}}
+module {
+}
+
+// -----
+
+// expected-note @below {{the first is 'a'}}
+func.func @a() {
+  return
+}
+// expected-error @below {{expected one public function but got another one}}
+func.func @b() {
+  return
+}
+
+// -----
+
+// expected-error @below {{expected argument 0 to be memory of static shape but got 'tensor<4xf32>'}}
+func.func @tensors(%x: tensor<4xf32>) {
+  return
+}
+
+// -----
+
+// expected-error @below {{expected results to be memory arguments (phase materialized) but got 1 results}}
+func.func @results(%x: memref<4xf32>) -> memref<4xf32> {
+  return %x : memref<4xf32>
+}
+
+// -----
+
+!P = !itensor.itensor<4xf32, [2] * [4], (d0) -> (d0)>
+
+// expected-error @below {{expected the packing of argument 0 to be an itensor type of 4 elements but got}}
+func.func @packing(%x: memref<4xf32> {dataflow.packing = !P}) {
+  return
+}
+
+// -----
+
+func.func @function_level(%x: memref<4xf32>) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{expected kernels and reshapes of memory only in function 'function_level'}}
+  %v = memref.load %x[%c0] : memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @kernel_level(%x: memref<4xf32>) {
+  dataflow.kernel "k" (%m: memref<4xf32> = %x : memref<4xf32>) {
+    %c0 = arith.constant 0 : index
+    // expected-error @below {{expected streams, tasks and constants only in kernel 'k'}}
+    %v = memref.load %m[%c0] : memref<4xf32>
+    dataflow.yield
+  }
+  return
+}
+
+// -----
+
+func.func @part(%x: memref<4xf32>) {
+  // expected-error @below {{expected memory or a reshape of it as operand of kernel 'k'}}
+  %v = memref.subview %x[2] [2] [1] : memref<4xf32> to memref<2xf32, strided<[1], offset: 2>>
+  dataflow.kernel "k" (%m: memref<2xf32, strided<[1], offset: 2>> = %v : memref<2xf32, strided<[1], offset: 2>>) {
+    dataflow.yield
+  }
+  return
+}

@@ -1,0 +1,67 @@
+//===- ConnectivityTest.cpp - Memory ports to channels --------------------===//
+//
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Tests of the assignment of ports to memory channels.
+//
+//===----------------------------------------------------------------------===//
+
+#include "streamtensor/Target/Connectivity/Connectivity.h"
+
+#include "gtest/gtest.h"
+
+using namespace streamtensor;
+
+namespace {
+
+TEST(ConnectivityTest, LargestFirstToTheEmptiestChannel) {
+  std::vector<MemoryPort> ports = {{"a", "gmem0", 10},
+                                   {"b", "gmem1", 30},
+                                   {"c", "gmem2", 20},
+                                   {"d", "gmem3", 5}};
+  std::string error;
+  ASSERT_TRUE(assignChannels(ports, 2, 100, error)) << error;
+  // b (30) to 0; c (20) to 1; a (10) to 1 (20 < 30); d (5) to 0 (30, 30:
+  // lower).
+  EXPECT_EQ(ports[0].channel, 1);
+  EXPECT_EQ(ports[1].channel, 0);
+  EXPECT_EQ(ports[2].channel, 1);
+  EXPECT_EQ(ports[3].channel, 0);
+}
+
+TEST(ConnectivityTest, OneChannelForABundle) {
+  std::vector<MemoryPort> ports = {
+      {"a", "gmem0", 10}, {"b", "gmem1", 15}, {"c", "gmem0", 10}};
+  std::string error;
+  ASSERT_TRUE(assignChannels(ports, 32, 100, error)) << error;
+  // gmem0 has 20 bytes and comes first.
+  EXPECT_EQ(ports[0].channel, 0);
+  EXPECT_EQ(ports[1].channel, 1);
+  EXPECT_EQ(ports[2].channel, 0);
+}
+
+TEST(ConnectivityTest, MemoryThatDoesNotFit) {
+  std::vector<MemoryPort> ports = {{"a", "gmem0", 60}, {"b", "gmem0", 50}};
+  std::string error;
+  EXPECT_FALSE(assignChannels(ports, 32, 100, error));
+  EXPECT_EQ(error, "expected the arguments of bundle 'gmem0' to fit a memory "
+                   "channel of 100 bytes but got 110; split the argument or "
+                   "use a target with larger channels");
+}
+
+TEST(ConnectivityTest, File) {
+  std::vector<MemoryPort> ports = {{"a", "gmem0", 10, 3}, {"b", "gmem1", 10}};
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  writeConnectivity("layer", ports, "SLR0", 250, os);
+  EXPECT_EQ(text, "# Written by streamtensor-compile: one instance of 'layer', "
+                  "and the memory channel of each argument.\n"
+                  "[connectivity]\nnk=layer:1:layer_1\nslr=layer_1:SLR0\n"
+                  "sp=layer_1.a:HBM[3]\n\n[clock]\ndefaultFreqHz=250000000\n");
+}
+
+} // namespace
