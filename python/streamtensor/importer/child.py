@@ -51,7 +51,13 @@ def run_in_child(function: Callable[[Callable[[Any], None]], Any]) -> ChildResul
             _child(function, write_end, stderr_file.fileno())
         os.close(write_end)
         result = ChildResult()
-        finished = _read_messages(read_end, result)
+        try:
+            finished = _read_messages(read_end, result)
+        except BaseException:
+            # Interrupted: the child must not go on alone.
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            raise
         _, status = os.waitpid(pid, 0)
         stderr_file.seek(0)
         result.stderr = stderr_file.read().decode(errors="replace")

@@ -26,19 +26,32 @@ def cache_root() -> Path:
     return Path(chosen) if chosen else Path.home() / ".cache" / "streamtensor"
 
 
+def cached_model(source: ModelSource, options: CompileOptions) -> Path | None:
+    """Returns the directory of a compiled model that is still valid, None without one."""
+    directory = cache_directory(source, options)
+    if (directory / MODEL_JSON).is_file() and read_stamp(directory) == state_key(source):
+        return directory
+    return None
+
+
+def cache_directory(source: ModelSource, options: CompileOptions) -> Path:
+    """One directory per model and options: an outdated model is replaced, not kept."""
+    request = {"source": source.to_json(), "options": repr(options)}
+    digest = hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()[:12]
+    return cache_root() / f"{source.name}-{digest}"
+
+
 def compiled_model(source: ModelSource, options: CompileOptions) -> Path:
     """Returns a directory with `source` compiled, which it compiles unless it is there.
 
-    One directory per model and options; it is made again when the compiler, the
-    importer or the checkpoint changed.
+    It is made again when the compiler, the importer or the checkpoint changed.
     """
-    request = {"source": source.to_json(), "options": repr(options)}
-    digest = hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()[:12]
-    directory = cache_root() / f"{source.name}-{digest}"
-    key = state_key(source)
-    if (directory / MODEL_JSON).is_file() and read_stamp(directory) == key:
+    directory = cached_model(source, options)
+    if directory is not None:
         say(f"using the compiled model in {directory}")
         return directory
+    directory = cache_directory(source, options)
+    key = state_key(source)
     compile_model(source, directory, options)
     write_json(directory / STAMP, {"key": key})
     return directory

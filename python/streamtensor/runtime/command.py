@@ -11,15 +11,16 @@ from streamtensor.errors import StreamTensorError, UsageError
 from streamtensor.manifest import write_json
 from streamtensor.models.compiler import MODEL_JSON, CompileOptions
 from streamtensor.models.host import Host, load_host
-from streamtensor.models.sources import load_model, resolve
-from streamtensor.models.tokenizer import TextStream
+from streamtensor.models.sources import load_model, load_tokenizer, resolve
+from streamtensor.models.tokenizer import TextStream, Tokenizer
 from streamtensor.progress import say, step
-from streamtensor.runtime.cache import compiled_model
+from streamtensor.runtime.cache import cached_model, compiled_model
 from streamtensor.runtime.check import Check, compare, reference_logits
 from streamtensor.runtime.generation import (
     Generation,
     Generator,
     ModelDescription,
+    check_length,
     check_request,
 )
 from streamtensor.runtime.process import Runtime
@@ -34,10 +35,12 @@ def command_generate(options: argparse.Namespace) -> int:
             "C simulation of the design"
         )
     sampler = make_sampler(options)
+    if options.json and not Path(options.json).absolute().parent.is_dir():
+        raise StreamTensorError(f"there is no directory for '{options.json}'")
     directory = find_directory(options)
     description = ModelDescription.read(directory)
     host = load_host(directory / "host")
-    prompt = prompt_ids(options, host)
+    prompt = prompt_ids(options, host.tokenizer)
     check_request(description, prompt, options.max_new_tokens)
     stop_ids = [] if options.ignore_eos or options.check else host.eos_ids
     with Runtime(directory) as runtime:
@@ -98,7 +101,12 @@ def find_directory(options: argparse.Namespace) -> Path:
             )
         return path
     source = resolve(options.model, options.random_weights)
-    return compiled_model(source, compile_options(options))
+    chosen = compile_options(options)
+    if cached_model(source, chosen) is None:
+        # Compiling takes minutes: what is wrong with the prompt is said before.
+        prompt = prompt_ids(options, load_tokenizer(source))
+        check_length(len(prompt), options.max_new_tokens, chosen.max_length)
+    return compiled_model(source, chosen)
 
 
 def compile_options(options: argparse.Namespace) -> CompileOptions:
@@ -110,14 +118,14 @@ def compile_options(options: argparse.Namespace) -> CompileOptions:
     )
 
 
-def prompt_ids(options: argparse.Namespace, host: Host) -> list[int]:
+def prompt_ids(options: argparse.Namespace, tokenizer: Tokenizer | None) -> list[int]:
     if options.prompt_ids is not None:
         return options.prompt_ids
-    if host.tokenizer is None:
+    if tokenizer is None:
         raise StreamTensorError(
             "the model has no tokenizer, so --prompt cannot be read; pass --prompt-ids 1,2,3"
         )
-    encode = host.tokenizer.encode_chat if options.chat else host.tokenizer.encode
+    encode = tokenizer.encode_chat if options.chat else tokenizer.encode
     return encode(options.prompt)
 
 

@@ -91,13 +91,18 @@ def check_request(
         raise StreamTensorError(
             f"expected prompt ids from 0 to {description.vocab_size - 1} but got {wrong[0]}"
         )
+    check_length(len(prompt), max_new_tokens, description.max_length)
+
+
+def check_length(prompt: int, max_new_tokens: int, max_length: int) -> None:
+    """Fails where tokens do not fit the positions that a model is compiled for."""
     # The last token that is generated is never fed back.
-    needed = len(prompt) + max_new_tokens - 1
-    if needed > description.max_length:
+    needed = prompt + max_new_tokens - 1
+    if needed > max_length:
         raise StreamTensorError(
-            f"a prompt of {len(prompt)} tokens and {max_new_tokens} new ones need {needed} "
-            f"positions but the model was compiled for {description.max_length}; shorten them or "
-            f"compile with --max-length {needed}"
+            f"a prompt of {prompt} tokens and {max_new_tokens} new ones need {needed} positions "
+            f"but the model is compiled for {max_length}; shorten them or compile with "
+            f"--max-length {needed}"
         )
 
 
