@@ -92,8 +92,11 @@ private:
   MemRefType memoryType(unsigned index, RankedTensorType tensor,
                         ITensorType packing) {
     if (packing) {
-      SmallVector<int64_t> shape(packing.getTrips());
-      llvm::append_range(shape, packing.getOrder().elementShape());
+      SmallVector<int64_t> shape{packing.getNumTokens()};
+      auto token =
+          function.getArgAttrOfType<DenseI64ArrayAttr>(index, kTokenShapeAttr);
+      llvm::append_range(shape, token ? token.asArrayRef()
+                                      : packing.getElementShape());
       return MemRefType::get(shape, tensor.getElementType());
     }
     if (auto buffer = function.getArgAttrOfType<DenseI64ArrayAttr>(

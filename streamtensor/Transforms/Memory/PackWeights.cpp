@@ -14,6 +14,7 @@
 
 #include "streamtensor/Dialect/Dataflow/IR/Dataflow.h"
 #include "streamtensor/Dialect/ITensor/IR/ITensor.h"
+#include "streamtensor/Transforms/Dataflow/StreamEdge.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
@@ -81,12 +82,25 @@ public:
           kernel.getBlock().getArgument(use->getOperandNumber()).getType());
       if (!stream)
         continue;
-      auto packing = ITensorType::get(stream.getElementType(),
-                                      withoutRevisits(stream.getOrder()));
+      // Over the argument's own shape where that can be said, in normal form:
+      // designs that reshape a weight differently then share its packing.
+      TokenOrder order = withoutRevisits(stream.getOrder());
+      std::vector<Reshape> reshapes;
+      traceReshapes(use->get(), reshapes);
+      if (std::optional<TokenOrder> pulled = pullThrough(order, reshapes))
+        order = pulled->normalForm();
+      auto packing = ITensorType::get(stream.getElementType(), order);
       function.setArgAttr(index, kPackingAttr, TypeAttr::get(packing));
       function.setArgAttr(
           index, kPackedShapeAttr,
           builder.getDenseI64ArrayAttr(packing.getTensorShape()));
+      function.setArgAttr(
+          index, kTokenShapeAttr,
+          builder.getDenseI64ArrayAttr(stream.getElementShape()));
+      function.setArgAttr(
+          index, kTensorShapeAttr,
+          builder.getDenseI64ArrayAttr(
+              cast<RankedTensorType>(argument.getType()).getShape()));
     }
   }
 };

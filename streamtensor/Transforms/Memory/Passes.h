@@ -32,6 +32,10 @@ inline constexpr llvm::StringLiteral kArgumentNameAttr = "dataflow.name";
 inline constexpr llvm::StringLiteral kArgumentRoleAttr = "dataflow.role";
 inline constexpr llvm::StringLiteral kPackingAttr = "dataflow.packing";
 inline constexpr llvm::StringLiteral kPackedShapeAttr = "dataflow.shape";
+/// Shape of a token as the DMA of a packed weight reads it, and the shape of
+/// the argument as the model has it.
+inline constexpr llvm::StringLiteral kTokenShapeAttr = "dataflow.token_shape";
+inline constexpr llvm::StringLiteral kTensorShapeAttr = "dataflow.tensor_shape";
 inline constexpr llvm::StringLiteral kBufferShapeAttr = "dataflow.buffer_shape";
 inline constexpr llvm::StringLiteral kConstantValueAttr = "dataflow.value";
 /// The file that will hold a weight, relative to the design.

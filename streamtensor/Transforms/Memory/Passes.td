@@ -22,13 +22,17 @@ def PackWeights : Pass<"st-pack-weights", "::mlir::func::FuncOp"> {
     An argument of role `weight` that is loaded by one DMA gets the attribute
     `dataflow.packing`: the token order of one pass over it, without the
     replays. It is packed at compile time, so the DMA reads consecutive
-    addresses (paper section 4.4). `dataflow.shape` is the tensor shape that the
-    order speaks of (the argument may be reshaped before the kernel).
+    addresses (paper section 4.4). The order speaks of the argument's own shape,
+    `dataflow.tensor_shape`, or, where a reshape before the kernel can't be
+    undone in it, of the reshaped one, `dataflow.shape`. `dataflow.token_shape`
+    is the token as the DMA reads it.
 
     ```mlir
     func.func @f(%arg0: tensor<32x16xf32> {dataflow.role = "weight",
         dataflow.packing = !itensor.itensor<16x1xf32, [16, 2] * [1, 16], (d0, d1) -> (d1, d0)>,
-        dataflow.shape = array<i64: 32, 16>})
+        dataflow.shape = array<i64: 32, 16>,
+        dataflow.tensor_shape = array<i64: 32, 16>,
+        dataflow.token_shape = array<i64: 16, 1>})
     ```
   }];
 }

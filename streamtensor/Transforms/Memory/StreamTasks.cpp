@@ -52,12 +52,18 @@ static Value tokenInMemory(TaskBuilder &task, Value memory, ITensorType stream,
   SmallVector<OpFoldResult> offsets, sizes;
   TokenOrder order = stream.getOrder();
   if (packing) {
+    // The number of the token within one pass.
     std::vector<int> dims = order.loopDims();
-    for (auto [iv, dim] : llvm::zip_equal(ivs, dims))
-      if (dim >= 0) {
-        offsets.push_back(iv);
-        sizes.push_back(builder.getIndexAttr(1));
+    SmallVector<std::pair<Value, int64_t>> terms;
+    int64_t stride = 1;
+    for (unsigned loop = order.numLoops(); loop-- > 0;)
+      if (dims[loop] >= 0) {
+        terms.emplace_back(ivs[loop], stride);
+        stride *= order.trips[loop];
       }
+    std::reverse(terms.begin(), terms.end());
+    offsets.push_back(task.offset(terms));
+    sizes.push_back(builder.getIndexAttr(1));
     offsets.append(shape.size(), builder.getIndexAttr(0));
   } else {
     offsets = task.offsets(order, ivs);

@@ -23,8 +23,8 @@
 namespace streamtensor {
 
 /// A task that loads `memory` in the order of `stream` and returns the stream.
-/// With `packing`, `memory` holds the tokens of one pass in that order: its
-/// shape is the trip counts of `packing`, then the token's shape.
+/// With `packing`, `memory` holds the tokens of one pass in the order of
+/// `stream`: its shape is the number of tokens, then the token's shape.
 mlir::Value buildLoad(mlir::OpBuilder &builder, mlir::Location loc,
                       mlir::StringRef name, mlir::StringRef argument,
                       mlir::Value memory, itensor::ITensorType stream,
