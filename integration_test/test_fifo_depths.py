@@ -39,9 +39,7 @@ def design(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("STREAMTENSOR_BIN_DIR", str(BIN))
         patch.setenv("STREAMTENSOR_CACHE_DIR", str(directory.parent / "cache"))
-        streamtensor.compile(
-            torch.nn.Softmax(-1), (torch.zeros(SHAPE),), output_dir=directory
-        )
+        streamtensor.compile(torch.nn.Softmax(-1), (torch.zeros(SHAPE),), output_dir=directory)
     return directory
 
 
