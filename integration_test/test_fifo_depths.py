@@ -45,9 +45,9 @@ def design(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(design: Path) -> subprocess.CompletedProcess:
     save_file({"arg0": torch.linspace(-3, 3, 57).reshape(SHAPE)}, design / "in.safetensors")
+    files = ["--inputs", design / "in.safetensors", "--outputs", design / "out.safetensors"]
     return subprocess.run(
-        [BIN / "streamtensor-run", design]
-        + ["--inputs", design / "in.safetensors", "--outputs", design / "out.safetensors"],
+        [BIN / "streamtensor-run", design, *files],
         capture_output=True,
         text=True,
         timeout=300,
