@@ -114,8 +114,9 @@ bool describeArguments(func::FuncOp function, size_t numInputs,
     else if (!role && isa<MemRefType>(type) && inputs == numInputs)
       argument.role = ArgumentRole::Output;
     inputs += argument.role == ArgumentRole::Input;
-    if (auto packing =
-            function.getArgAttrOfType<TypeAttr>(index, "dataflow.packing")) {
+    // On a tensor, in phase `packed`, it only says what will be.
+    auto packing = function.getArgAttrOfType<TypeAttr>(index, "dataflow.packing");
+    if (packing && isa<MemRefType>(type)) {
       auto order = dyn_cast<ITensorType>(packing.getValue());
       if (!order)
         return fail(error, "expected the packing of argument '" +
@@ -123,6 +124,7 @@ bool describeArguments(func::FuncOp function, size_t numInputs,
                                typeText(packing.getValue()) + "'");
       argument.packing = order.getOrder();
       argument.shape = argument.packing->dataExtents();
+      // May have been reshaped since: only the number of elements is checked.
       if (auto shape = function.getArgAttrOfType<DenseI64ArrayAttr>(
               index, "dataflow.shape"))
         argument.shape = shape.asArrayRef();
@@ -143,8 +145,11 @@ bool describeArguments(func::FuncOp function, size_t numInputs,
 bool bindInput(const Argument &argument, const HostTensor &input,
                Buffer &buffer, std::string &error) {
   const Layout &layout = argument.layout;
-  if (input.kind != layout.kind || input.shape != argument.shape ||
-      input.data.size() != input.numElements() * layout.elementBytes)
+  const int64_t elements =
+      HostTensor(argument.shape, layout.kind).numElements();
+  if (input.kind != layout.kind || input.numElements() != elements ||
+      (!argument.packing && input.shape != argument.shape) ||
+      input.data.size() != elements * layout.elementBytes)
     return fail(error,
                 "expected argument '" + argument.name + "' to be a " +
                     HostTensor(argument.shape, layout.kind).describe() +

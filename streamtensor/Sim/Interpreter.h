@@ -32,8 +32,8 @@ struct TokenRecord {
   /// those exist the name of the task and "_out" (and the result's index when
   /// the task has several results).
   std::string fifo;
-  /// The task that wrote, and its kind.
-  std::string task, kind;
+  /// The task that wrote, its kind, and the argument that a DMA reads.
+  std::string task, kind, argument;
   ElementKind element = ElementKind::F32;
   int64_t tokenElements = 1;
   /// The itensor's order; nothing once streams have replaced itensors.
@@ -52,10 +52,16 @@ struct TokenRecord {
   int64_t numRecorded() const;
 };
 
-/// What an operation on tensors produced, under the operation's name.
+/// What an operation on tensors produced, under the name that
+/// `--st-build-dataflow` will give to its task.
 struct OperationRecord {
   std::string name;
   HostTensor value;
+};
+
+/// A DMA task that stores what it reads into an argument or a workspace.
+struct StoreRecord {
+  std::string task, argument, fifo;
 };
 
 /// Everything that was observed in one run.
@@ -63,6 +69,7 @@ struct Recording {
   /// In the order in which the FIFOs stand in the program.
   std::deque<TokenRecord> fifos;
   std::deque<OperationRecord> operations;
+  std::deque<StoreRecord> stores;
 
   const TokenRecord *findFifo(llvm::StringRef name) const;
   const OperationRecord *findOperation(llvm::StringRef name) const;

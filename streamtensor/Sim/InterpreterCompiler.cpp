@@ -199,12 +199,8 @@ unsigned FunctionCompiler::buffer(Value value) {
 Slot FunctionCompiler::slotOf(Value value) {
   if (isa<ShapedType>(value.getType()))
     return {SlotKind::Buffer, buffer(value)};
-  if (isa<stream::StreamType>(value.getType())) {
-    auto [it, isNew] = fifoSlots.try_emplace(value, 0);
-    if (isNew)
-      it->second = out.numFifos++;
-    return {SlotKind::Fifo, it->second};
-  }
+  if (isa<stream::StreamType>(value.getType()))
+    return {SlotKind::Fifo, streamSlot(value)};
   return {SlotKind::Scalar, scalar(value)};
 }
 
@@ -381,14 +377,7 @@ LogicalResult FunctionCompiler::compileFunction() {
     return refuse(out.op, "expected one block");
   for (BlockArgument argument : entry.getArguments()) {
     out.arguments.push_back(slotOf(argument));
-    StreamUse use = StreamUse::None;
-    for (Operation *user : argument.getUsers()) {
-      if (isa<stream::ReadOp>(user))
-        use = StreamUse::Read;
-      else if (isa<stream::WriteOp>(user))
-        use = StreamUse::Write;
-    }
-    out.argumentUses.push_back(use);
+    out.argumentUses.push_back(useOf(argument));
   }
   if (failed(compileBlock(entry, out.steps)))
     return failure();

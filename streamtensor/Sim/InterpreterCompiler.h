@@ -33,6 +33,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/IntrusiveRefCntPtr.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
 
 #include <functional>
 #include <memory>
@@ -112,10 +113,20 @@ Network &getNetwork(Frame &frame, llvm::StringRef region);
 Fifo &startFifo(Frame &frame, llvm::StringRef region, const FifoSpec &spec,
                 ElementKind element, std::optional<TokenOrder> order);
 
+/// What a process is called in messages and records.
+struct ProcessInfo {
+  std::string name, kind, argument;
+
+  ProcessInfo(llvm::StringRef name, llvm::StringRef kind)
+      : name(name), kind(kind) {}
+  /// Takes kind and argument from the attributes of a task.
+  ProcessInfo(llvm::StringRef name, mlir::Operation *task);
+};
+
 /// Adds a process that reads and writes the FIFOs in these slots; the records
 /// of what it writes learn who it is.
-void startProcess(Frame &frame, llvm::StringRef region, llvm::StringRef name,
-                  llvm::StringRef kind, std::function<void()> body,
+void startProcess(Frame &frame, llvm::StringRef region,
+                  const ProcessInfo &info, std::function<void()> body,
                   llvm::ArrayRef<unsigned> reads,
                   llvm::ArrayRef<unsigned> writes);
 
@@ -286,6 +297,8 @@ private:
   mlir::LogicalResult compileCompare(mlir::Operation *op, Steps &steps);
   mlir::LogicalResult compileSelect(mlir::Operation *op, Steps &steps);
   mlir::LogicalResult compileGeneric(mlir::Operation *op, Steps &steps);
+  /// Records what `op` computes when it is one that becomes a task.
+  void addOperationRecord(mlir::Operation *op, Steps &steps);
   /// A function that evaluates `expr`, where dimension d is `dims[d]`.
   std::function<int64_t(const Frame &)>
   affineExpr(mlir::AffineExpr expr, llvm::ArrayRef<IndexValue> dims,
@@ -305,12 +318,15 @@ private:
   /// the itensor `value`.
   unsigned readSlot(mlir::Value value, mlir::Operation *process);
   llvm::SmallVector<unsigned> writeSlots(mlir::Value value);
+  unsigned streamSlot(mlir::Value stream);
+  /// What the function does with a stream.
+  static StreamUse useOf(mlir::Value stream);
   /// Adds the streams that `op` reads or writes.
   void addStreamEnds(mlir::Operation *op, std::vector<unsigned> &reads,
                      std::vector<unsigned> &writes);
   /// A step that adds a process to the network of the frame.
-  Step addProcess(std::string name, std::string kind, Steps body,
-                  std::vector<unsigned> reads, std::vector<unsigned> writes);
+  Step addProcess(ProcessInfo info, Steps body, std::vector<unsigned> reads,
+                  std::vector<unsigned> writes);
   void compileLoad(mlir::Value argument, mlir::Value tensor, Steps &steps);
   mlir::LogicalResult compileStore(mlir::OpOperand &yielded, mlir::Value tensor,
                                    mlir::Operation *kernel, Steps &steps);
@@ -321,6 +337,7 @@ private:
   llvm::MapVector<mlir::Value, Channel> channels;
   llvm::DenseMap<std::pair<mlir::Value, mlir::Operation *>, unsigned> readers;
   unsigned numConverters = 0;
+  llvm::StringMap<unsigned> operationNames;
 };
 
 } // namespace streamtensor::interp

@@ -134,16 +134,22 @@ LogicalResult FunctionCompiler::planChannels(dataflow::KernelOp kernel) {
                    name);
     }
   }
+  // Once DMAs are tasks, forks are tasks too.
+  const bool isMaterialized = llvm::any_of(
+      kernel.getInputs().getTypes(), [](Type t) { return isa<MemRefType>(t); });
   auto addReader = [&](Value value, Operation *process) -> LogicalResult {
     Value root = channelOf(value);
     auto it = channels.find(root);
     if (it == channels.end())
       return refuse(process, "it reads an itensor that no task writes");
     auto [slot, isNew] = readers.try_emplace({root, process}, out.numFifos);
-    if (isNew) {
-      ++out.numFifos;
-      it->second.slots.push_back(slot->second);
-    }
+    if (!isNew)
+      return success();
+    if (isMaterialized && !it->second.slots.empty())
+      return refuse(process, "expected one reader of fifo '" +
+                                 it->second.spec.name + "'");
+    ++out.numFifos;
+    it->second.slots.push_back(slot->second);
     return success();
   };
   WalkResult walk = kernel.getBody().walk([&](Operation *op) {
@@ -199,33 +205,47 @@ Fifo &interp::startFifo(Frame &frame, StringRef region, const FifoSpec &spec,
   return fifo;
 }
 
-void interp::startProcess(Frame &frame, StringRef region, StringRef name,
-                          StringRef kind, std::function<void()> body,
+ProcessInfo::ProcessInfo(StringRef name, Operation *task) : name(name) {
+  auto text = [&](StringRef attribute) {
+    auto value = task->getAttrOfType<StringAttr>(attribute);
+    return value ? value.str() : std::string();
+  };
+  kind = text("kind").empty() ? "compute" : text("kind");
+  argument = text("argument");
+}
+
+void interp::startProcess(Frame &frame, StringRef region,
+                          const ProcessInfo &info, std::function<void()> body,
                           ArrayRef<unsigned> reads, ArrayRef<unsigned> writes) {
   auto fifosIn = [&](ArrayRef<unsigned> slots) {
-    return llvm::map_to_vector(slots, [&](unsigned s) { return frame.fifos[s]; });
+    return llvm::map_to_vector(slots,
+                               [&](unsigned s) { return frame.fifos[s]; });
   };
   SmallVector<Fifo *> sources = fifosIn(reads), targets = fifosIn(writes);
   for (Fifo *fifo : targets) {
     if (!fifo->record)
       continue;
-    fifo->record->task = name.str();
-    fifo->record->kind = kind.str();
+    fifo->record->task = info.name;
+    fifo->record->kind = info.kind;
+    fifo->record->argument = info.argument;
     for (Fifo *source : sources)
       fifo->record->inputs.push_back(source->getSpec().name);
   }
+  if (frame.recording && info.kind == "dma_out" && sources.size() == 1)
+    frame.recording->stores.push_back(
+        {info.name, info.argument, sources.front()->getSpec().name});
   getNetwork(frame, region)
-      .addProcess(name, std::move(body), sources, targets);
+      .addProcess(info.name, std::move(body), sources, targets);
 }
 
-Step FunctionCompiler::addProcess(std::string name, std::string kind,
-                                  Steps body, std::vector<unsigned> reads,
+Step FunctionCompiler::addProcess(ProcessInfo info, Steps body,
+                                  std::vector<unsigned> reads,
                                   std::vector<unsigned> writes) {
   auto shared = std::make_shared<Steps>(std::move(body));
   return [=](Frame &frame) {
     startProcess(
-        frame, "", name, kind, [shared, &frame] { runSteps(*shared, frame); },
-        reads, writes);
+        frame, "", info, [shared, &frame] { runSteps(*shared, frame); }, reads,
+        writes);
   };
 }
 
@@ -249,7 +269,7 @@ void FunctionCompiler::compileLoad(Value argument, Value tensor, Steps &steps) {
         f.fifos[slot]->write(token.data());
     });
   };
-  steps.push_back(addProcess(channel.process, "dma_in", {body}, {}, slots));
+  steps.push_back(addProcess({channel.process, "dma_in"}, {body}, {}, slots));
 }
 
 /// The implicit DMA of a kernel result: assembles a tensor.
@@ -275,9 +295,9 @@ LogicalResult FunctionCompiler::compileStore(OpOperand &yielded, Value tensor,
     std::memcpy(result.storage->data(), assembled.data.data(), layout.bytes());
     f.buffers[target] = std::move(result);
   };
-  steps.push_back(addProcess("result " +
-                                 std::to_string(yielded.getOperandNumber()),
-                             "dma_out", {body}, {fifo}, {}));
+  steps.push_back(addProcess(
+      {"result " + std::to_string(yielded.getOperandNumber()), "dma_out"},
+      {body}, {fifo}, {}));
   return success();
 }
 
@@ -344,7 +364,7 @@ LogicalResult FunctionCompiler::compileTask(dataflow::TaskOp task,
     llvm::append_range(writes, writeSlots(result));
   task.getBody().walk([&](Operation *op) { addStreamEnds(op, reads, writes); });
   steps.push_back(
-      addProcess(task.getSym().str(), task.getKind().str(),
+      addProcess({task.getSym(), task.getOperation()},
                              std::move(body), reads, writes));
   return success();
 }
@@ -440,7 +460,7 @@ LogicalResult FunctionCompiler::compileITensor(Operation *op, Steps &steps) {
               f.fifos[slot]->write(tokens.data() + at);
         };
         steps.push_back(
-            addProcess(channels[converter.getResult()].process, "converter", {body}, {fifo},
+            addProcess({channels[converter.getResult()].process, "converter"}, {body}, {fifo},
                        std::vector<unsigned>(slots.begin(), slots.end())));
         return success();
       })
@@ -470,7 +490,7 @@ LogicalResult FunctionCompiler::compileITensor(Operation *op, Steps &steps) {
           }
         };
         steps.push_back(
-            addProcess(channels[reassociate.getResult()].process, "converter", {body}, {fifo},
+            addProcess({channels[reassociate.getResult()].process, "converter"}, {body}, {fifo},
                        std::vector<unsigned>(slots.begin(), slots.end())));
         return success();
       })
@@ -490,7 +510,7 @@ LogicalResult FunctionCompiler::compileITensor(Operation *op, Steps &steps) {
               f.fifos[slot]->write(token.data());
           }
         };
-        steps.push_back(addProcess(channel.process, "fork", {body}, {fifo}, slots));
+        steps.push_back(addProcess({channel.process, "fork"}, {body}, {fifo}, slots));
         return success();
       })
       .Default([&](Operation *) {

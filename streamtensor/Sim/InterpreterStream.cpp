@@ -35,6 +35,36 @@ void FunctionCompiler::addStreamEnds(Operation *op,
     add(write.getDest(), writes);
 }
 
+/// The stream behind casts: they move nothing.
+static Value skipCasts(Value stream) {
+  while (auto cast = stream.getDefiningOp<stream::CastOp>())
+    stream = cast.getSource();
+  return stream;
+}
+
+unsigned FunctionCompiler::streamSlot(Value stream) {
+  auto [it, isNew] = fifoSlots.try_emplace(skipCasts(stream), 0);
+  if (isNew)
+    it->second = out.numFifos++;
+  return it->second;
+}
+
+StreamUse FunctionCompiler::useOf(Value stream) {
+  StreamUse use = StreamUse::None;
+  for (Operation *user : stream.getUsers()) {
+    StreamUse next = StreamUse::None;
+    if (isa<stream::ReadOp>(user))
+      next = StreamUse::Read;
+    else if (isa<stream::WriteOp>(user))
+      next = StreamUse::Write;
+    else if (auto cast = dyn_cast<stream::CastOp>(user))
+      next = useOf(cast.getResult());
+    if (next != StreamUse::None)
+      use = next;
+  }
+  return use;
+}
+
 LogicalResult FunctionCompiler::compileStream(Operation *op, Steps &steps) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](stream::StreamOp stream) {
@@ -57,6 +87,7 @@ LogicalResult FunctionCompiler::compileStream(Operation *op, Steps &steps) {
         });
         return success();
       })
+      .Case([&](stream::CastOp) { return success(); })
       .Case([&](stream::ReadOp read) {
         const unsigned fifo = slotOf(read.getSource()).index;
         if (!read.getDest()) {
@@ -147,7 +178,7 @@ LogicalResult FunctionCompiler::compileHLS(Operation *op, Steps &steps) {
   CompiledFunction *callee = program.getFunction(task.getCallee());
   if (!callee)
     return failure();
-  auto kind = callee->op->getAttrOfType<StringAttr>("kind");
+  const ProcessInfo info(task.getCallee(), callee->op.getOperation());
   SmallVector<Slot> arguments;
   std::vector<unsigned> reads, writes;
   for (auto [operand, use] :
@@ -159,14 +190,12 @@ LogicalResult FunctionCompiler::compileHLS(Operation *op, Steps &steps) {
     else if (use == StreamUse::Write)
       writes.push_back(slot.index);
   }
-  steps.push_back([=, region = out.op.getName().str(),
-                   name = task.getCallee().str(),
-                   kind = kind ? kind.str() : "compute"](Frame &f) {
+  steps.push_back([=, region = out.op.getName().str()](Frame &f) {
     std::shared_ptr<Frame> inner =
         callee->makeFrame(f.machine, f.recording, f.recordLimitBytes);
     copyValues(f, arguments, *inner, callee->arguments);
     startProcess(
-        f, region, name, kind,
+        f, region, info,
         [callee, inner] { runSteps(callee->steps, *inner); }, reads, writes);
   });
   return success();

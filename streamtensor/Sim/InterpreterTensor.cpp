@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -84,6 +85,7 @@ LogicalResult FunctionCompiler::compileTensor(Operation *op, Steps &steps) {
           copy.run(f.buffers[a].at(first, element), result.storage->data());
           f.buffers[r] = std::move(result);
         });
+        addOperationRecord(op, steps);
         return success();
       })
       .Case([&](tensor::InsertSliceOp slice) {
@@ -132,6 +134,7 @@ LogicalResult FunctionCompiler::compileTensor(Operation *op, Steps &steps) {
                           result.at(part.offset, to.elementBytes));
           f.buffers[r] = std::move(result);
         });
+        addOperationRecord(op, steps);
         return success();
       })
       .Case([&](tensor::ExtractOp extract) {
@@ -382,14 +385,25 @@ LogicalResult FunctionCompiler::compileLinalg(Operation *op, Steps &steps) {
     return refuse(op, "the operation is not known to the interpreter");
   if (failed(compileGeneric(op, steps)))
     return failure();
-  // Named operations are compared between phases.
-  auto name = op->getAttrOfType<StringAttr>("st.name");
-  if (!name || op->getNumResults() != 1 ||
-      !isa<func::FuncOp>(op->getParentOp()))
-    return success();
+  addOperationRecord(op, steps);
+  return success();
+}
+
+void FunctionCompiler::addOperationRecord(Operation *op, Steps &steps) {
+  // The operations that --st-build-dataflow turns into tasks, and its naming.
+  if (!isa<linalg::GenericOp, tensor::ExtractSliceOp, tensor::ConcatOp>(op) ||
+      op->getNumResults() != 1 || !isa<func::FuncOp>(op->getParentOp()))
+    return;
+  auto given = op->getAttrOfType<StringAttr>("st.name");
+  std::string name =
+      given ? given.str() : op->getName().stripDialect().str();
+  for (char &c : name)
+    if (!llvm::isAlnum(c))
+      c = '_';
+  name += "_" + std::to_string(operationNames[name]++);
   const Layout layout = *getLayout(op->getResult(0).getType());
   const unsigned slot = buffer(op->getResult(0));
-  steps.push_back([=, name = name.str()](Frame &f) {
+  steps.push_back([=](Frame &f) {
     if (!f.recording || layout.bytes() > f.recordLimitBytes)
       return;
     HostTensor value(layout.shape, layout.kind);
@@ -397,5 +411,4 @@ LogicalResult FunctionCompiler::compileLinalg(Operation *op, Steps &steps) {
                 layout.bytes());
     f.recording->operations.push_back({name, std::move(value)});
   });
-  return success();
 }

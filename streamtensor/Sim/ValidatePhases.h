@@ -1,0 +1,115 @@
+//===- ValidatePhases.h - Every phase against the reference -----*- C++ -*-===//
+//
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Runs random data through the modules of all phases, compares them with MLIR's
+// own execution of the input, and finds the first task and token that differ.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STREAMTENSOR_SIM_VALIDATEPHASES_H
+#define STREAMTENSOR_SIM_VALIDATEPHASES_H
+
+#include "streamtensor/Sim/Interpreter.h"
+#include "streamtensor/Sim/Reference.h"
+
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace streamtensor {
+
+/// One module of a compile. The name is the phase's: "dataflow", "fused" ...
+struct PhaseModule {
+  std::string name;
+  mlir::ModuleOp module;
+};
+
+/// Where values part. Indices count from 0.
+struct ValueDifference {
+  /// The task, or empty for a result of the function.
+  std::string task;
+  std::string fifo;
+  /// The result's index when there is no task.
+  int64_t result = 0;
+  /// Token (0 for a result or an operation) and element inside it.
+  int64_t token = 0, element = 0;
+  double expected = 0, actual = 0;
+
+  /// "task 'converter_3' token 17 element 2: expected 0.5 but got 0.25".
+  std::string str() const;
+};
+
+struct PhaseValidation {
+  std::string name;
+  bool ok = false;
+  /// Why the phase could not be executed; empty when it was.
+  std::string error;
+  /// Largest |actual - reference| over all results, and the largest of its
+  /// ratio to the tolerance (at most 1 when ok).
+  double maxAbsError = 0, toleranceRatio = 0;
+  /// The results equal those of the phase before, bit for bit.
+  bool equalToPrevious = false;
+  /// Set when not ok and the phase was executed.
+  std::optional<ValueDifference> difference;
+  double seconds = 0;
+};
+
+struct ValidationReport {
+  uint64_t seed = 0;
+  /// Why there is no reference; empty when there is.
+  std::string error;
+  double referenceSeconds = 0;
+  std::vector<PhaseValidation> phases;
+
+  bool ok() const;
+  llvm::json::Value toJson() const;
+};
+
+struct ValidateOptions {
+  /// The function to run; empty: the only public one.
+  std::string function;
+  uint64_t seed = 0;
+  /// |actual - expected| <= tolerance x (|expected| + max |tensor|).
+  double tolerance = 1e-4;
+  /// Bytes of tokens kept per FIFO to find differences.
+  size_t recordLimitBytes = size_t(16) << 20;
+  ReferenceTools tools;
+};
+
+/// Runs the same random inputs through `input` (phase linalg, by the
+/// reference) and through each of `phases` in order; stops at the first phase
+/// that fails. Prints one line per phase to `os`, and for the phase that fails
+/// what differs first.
+mlir::LogicalResult validatePhases(llvm::ArrayRef<PhaseModule> phases,
+                                   mlir::ModuleOp input,
+                                   const ValidateOptions &options,
+                                   llvm::raw_ostream &os,
+                                   ValidationReport *report = nullptr);
+
+/// The first difference of two tensors beyond the tolerance, or nothing; sets
+/// the figures of `phase` when given. Tensors of different shape differ at 0.
+std::optional<ValueDifference> compareTensors(const HostTensor &actual,
+                                              const HostTensor &expected,
+                                              double tolerance,
+                                              PhaseValidation *phase = nullptr);
+
+/// Finds the task that is to blame for wrong results of a run: one whose
+/// tokens are wrong although those that it read are right. What is right is
+/// known from the phase before (`previous`: tokens of the same task, or the
+/// operation that became the task), from the function's `inputs` for loads, and
+/// from what a task that only moves data read.
+std::optional<ValueDifference>
+findFirstDifference(const Recording &actual, const Recording &previous,
+                    llvm::ArrayRef<HostTensor> inputs, double tolerance);
+
+} // namespace streamtensor
+
+#endif // STREAMTENSOR_SIM_VALIDATEPHASES_H
