@@ -1,0 +1,47 @@
+// RUN: streamtensor-opt %s --st-infer-converters | FileCheck %s
+// RUN: streamtensor-opt %s --st-infer-converters=algorithm=paper | FileCheck %s --check-prefix=PAPER
+
+// The paper's example (b) to (c): both sides walk the column tiles outermost, so
+// four segments of 8x2 share that loop; 8 * 2 floats of 4 bytes, twice: 128.
+// CHECK-LABEL: func.func @paper
+// CHECK: itensor.converter
+// CHECK-SAME: buffer_shape = array<i64: 8, 2>, bytes = 128 : i64
+// CHECK-SAME: reason = "{{.*}}8x2 of 8x8 is held twice (ping-pong)", shared_loops = 1 : i64
+// PAPER-LABEL: func.func @paper
+// PAPER: buffer_shape = array<i64: 8, 2>
+func.func @paper(%a: !itensor.itensor<4x2xf32, [4, 2] * [2, 4], (d0, d1) -> (d1, d0)>) {
+  %r = itensor.converter %a : !itensor.itensor<4x2xf32, [4, 2] * [2, 4], (d0, d1) -> (d1, d0)>
+                           to !itensor.itensor<4x2xf32, [4, 2, 2] * [2, 1, 4], (d0, d1, d2) -> (d2, d0)>
+  return
+}
+
+// The same order in another spelling needs no memory.
+// CHECK-LABEL: func.func @equal
+// CHECK-NOT: itensor.converter
+// CHECK: itensor.cast
+func.func @equal(%a: !itensor.itensor<f32, [2, 4] * [4, 1], (d0, d1) -> (d0 + d1)>) -> !itensor.itensor<f32, [8] * [1], (d0) -> (d0)> {
+  %r = itensor.converter %a : !itensor.itensor<f32, [2, 4] * [4, 1], (d0, d1) -> (d0 + d1)>
+                           to !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
+  return %r : !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
+}
+
+// A transposition shares no loop: the first column needs the last row. The whole
+// 2x4 is one segment, held once: 8 floats, 32 bytes.
+// CHECK-LABEL: func.func @transpose
+// CHECK: buffer_shape = array<i64: 2, 4>, bytes = 32 : i64
+// CHECK-SAME: shared_loops = 0 : i64
+func.func @transpose(%a: !itensor.itensor<f32, [2, 4] * [1, 1], (d0, d1) -> (d0, d1)>) {
+  %r = itensor.converter %a : !itensor.itensor<f32, [2, 4] * [1, 1], (d0, d1) -> (d0, d1)>
+                           to !itensor.itensor<f32, [4, 2] * [1, 1], (d0, d1) -> (d1, d0)>
+  return
+}
+
+// Each row of 4 is replayed 3 times: one row, twice: 4 * 4 * 2 bytes.
+// CHECK-LABEL: func.func @replay
+// CHECK: buffer_shape = array<i64: 1, 4>, bytes = 32 : i64
+// CHECK-SAME: shared_loops = 1 : i64
+func.func @replay(%a: !itensor.itensor<f32, [6, 4] * [1, 1], (d0, d1) -> (d0, d1)>) {
+  %r = itensor.converter %a : !itensor.itensor<f32, [6, 4] * [1, 1], (d0, d1) -> (d0, d1)>
+                           to !itensor.itensor<f32, [6, 3, 4] * [1, 1, 1], (d0, d1, d2) -> (d0, d2)>
+  return
+}

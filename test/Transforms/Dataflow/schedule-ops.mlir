@@ -1,0 +1,73 @@
+// RUN: streamtensor-opt %s --st-schedule-ops | FileCheck %s
+// RUN: streamtensor-opt %s --st-schedule-ops="max-lanes=4 max-rows=2" | FileCheck %s --check-prefix=SMALL
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+#id = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+
+// k outside, the columns inside; 32 columns take 16 lanes, all 4 rows share a
+// weight.
+// CHECK-LABEL: func.func @matmul
+// CHECK: #dataflow.schedule<order = [0, 2, 1], tile = [4, 16, 1], unroll = [1, 16, 1]>
+// SMALL-LABEL: func.func @matmul
+// SMALL: #dataflow.schedule<order = [0, 2, 1], tile = [2, 4, 1], unroll = [1, 4, 1]>
+func.func @matmul(%a: tensor<4x6xf32>, %b: tensor<6x32xf32>) -> tensor<4x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4x32xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4x32xf32>) -> tensor<4x32xf32>
+  %0 = linalg.generic {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<4x6xf32>, tensor<6x32xf32>) outs(%f : tensor<4x32xf32>) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %p = arith.mulf %x, %y : f32
+    %s = arith.addf %acc, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<4x32xf32>
+  return %0 : tensor<4x32xf32>
+}
+
+// 4 is the largest power of two that divides 20.
+// CHECK-LABEL: func.func @elementwise
+// CHECK: #dataflow.schedule<order = [0, 1], tile = [1, 4], unroll = [1, 4]>
+func.func @elementwise(%a: tensor<3x20xf32>) -> tensor<3x20xf32> {
+  %e = tensor.empty() : tensor<3x20xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%a : tensor<3x20xf32>) outs(%e : tensor<3x20xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %p = math.exp %x : f32
+    linalg.yield %p : f32
+  } -> tensor<3x20xf32>
+  return %0 : tensor<3x20xf32>
+}
+
+// A sum over rows walks its input in memory order.
+// CHECK-LABEL: func.func @sum
+// CHECK: #dataflow.schedule<order = [0, 1],
+func.func @sum(%a: tensor<3x32xf32>) -> tensor<3xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<3xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<3xf32>) -> tensor<3xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%a : tensor<3x32xf32>) outs(%f : tensor<3xf32>) {
+  ^bb0(%x: f32, %acc: f32):
+    %s = arith.addf %acc, %x : f32
+    linalg.yield %s : f32
+  } -> tensor<3xf32>
+  return %0 : tensor<3xf32>
+}
+
+// What somebody wrote is kept.
+// CHECK-LABEL: func.func @written
+// CHECK: #dataflow.schedule<order = [1, 0], tile = [1, 2], unroll = [1, 1]>
+func.func @written(%a: tensor<3x20xf32>) -> tensor<3x20xf32> {
+  %e = tensor.empty() : tensor<3x20xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%a : tensor<3x20xf32>) outs(%e : tensor<3x20xf32>)
+      attrs = {dataflow.schedule = #dataflow.schedule<order = [1, 0], tile = [1, 2], unroll = [1, 1]>} {
+  ^bb0(%x: f32, %o: f32):
+    %p = math.exp %x : f32
+    linalg.yield %p : f32
+  } -> tensor<3x20xf32>
+  return %0 : tensor<3x20xf32>
+}
