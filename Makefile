@@ -13,6 +13,10 @@ BUILD := build
 VENV := .venv
 CMAKE_FLAGS ?=
 
+# A compilation in one clone serves every other clone: paths count relative to it.
+export CCACHE_BASEDIR := $(CURDIR)
+export CCACHE_NOHASHDIR := 1
+
 PROMPT ?= The capital of France is
 TOKENS ?= 32
 
