@@ -24,7 +24,8 @@ from pathlib import Path
 
 import numpy as np
 
-LLVM_PREFIX = Path("/usr/lib/llvm-22/bin")
+LLVM_BIN = Path("/usr/lib/llvm-22/bin")
+LLVM_LIB = Path("/usr/lib/llvm-22/lib")
 # From tensors to the LLVM dialect, with nothing of ours in between.
 LOWERING = [
     "--math-expand-ops=ops=fpowi",
@@ -136,14 +137,14 @@ class Compiled:
         lowered = directory / f"{stem}.llvm.mlir"
         module = directory / f"{stem}.ll"
         library = directory / f"{stem}.so"
-        run([LLVM_PREFIX / "mlir-opt", path, *LOWERING, "-o", lowered], "mlir-opt")
+        run([LLVM_BIN / "mlir-opt", path, *LOWERING, "-o", lowered], "mlir-opt")
         run(
-            [LLVM_PREFIX / "mlir-translate", "--mlir-to-llvmir", lowered, "-o", module],
+            [LLVM_BIN / "mlir-translate", "--mlir-to-llvmir", lowered, "-o", module],
             "mlir-translate",
         )
         run(
             [
-                LLVM_PREFIX / "clang",
+                LLVM_BIN / "clang",
                 "-O2",
                 "-march=native",
                 "-ffp-contract=off",
@@ -153,6 +154,10 @@ class Compiled:
                 "-x",
                 "ir",
                 module,
+                "-Wl,--no-as-needed",
+                f"-L{LLVM_LIB}",
+                f"-Wl,-rpath,{LLVM_LIB}",
+                "-lmlir_c_runner_utils",
                 "-lm",
                 "-o",
                 library,

@@ -71,9 +71,18 @@ struct AbsorbIntoConsumer : OpRewritePattern<GenericOp> {
   }
 };
 
-/// A generic whose only use is a transposing copy writes transposed.
+/// True if `value` is only read by generics, as an input.
+bool isReadByGenericsOnly(Value value) {
+  return llvm::all_of(value.getUses(), [](OpOperand &use) {
+    auto generic = dyn_cast<GenericOp>(use.getOwner());
+    return generic && !generic.isDpsInit(&use);
+  });
+}
+
+/// A generic whose result a copy transposes writes transposed itself; what else
+/// reads that result composes the inverse.
 struct AbsorbIntoProducer : OpRewritePattern<GenericOp> {
-  // Before AbsorbIntoConsumer: this one removes the copy for all consumers.
+  // Before AbsorbIntoConsumer: this one removes the copy for all its users.
   AbsorbIntoProducer(MLIRContext *context)
       : OpRewritePattern(context, /*benefit=*/2) {}
   LogicalResult matchAndRewrite(GenericOp copy,
@@ -86,14 +95,18 @@ struct AbsorbIntoProducer : OpRewritePattern<GenericOp> {
     auto producer =
         copy.getDpsInputOperand(0)->get().getDefiningOp<GenericOp>();
     if (!producer || producer.getNumResults() != 1 ||
-        !producer->hasOneUse() || producer->getBlock() != copy->getBlock())
-      return rewriter.notifyMatchFailure(copy, "its source has other uses");
+        producer->getBlock() != copy->getBlock() ||
+        !isReadByGenericsOnly(producer.getResult(0)))
+      return rewriter.notifyMatchFailure(copy, "its source cannot change");
+    if (!producer->hasOneUse() && isReadByGenericsOnly(copy.getResult(0)))
+      return rewriter.notifyMatchFailure(copy, "its consumers can absorb it");
     Value init = producer.getDpsInitOperand(0)->get();
     auto fill = init.getDefiningOp<linalg::FillOp>();
     if (!fill && !init.getDefiningOp<tensor::EmptyOp>())
       return rewriter.notifyMatchFailure(copy, "the start value is a tensor");
     Location loc = producer.getLoc();
     auto type = cast<RankedTensorType>(copy.getResult(0).getType());
+    AffineMap target = inversePermutation(source);
 
     rewriter.setInsertionPoint(producer);
     Value newInit = streamtensor::createEmpty(rewriter, loc, type.getShape(),
@@ -102,15 +115,26 @@ struct AbsorbIntoProducer : OpRewritePattern<GenericOp> {
       newInit = linalg::FillOp::create(rewriter, fill.getLoc(),
                                        fill.getInputs(), newInit)
                     .result();
-
     SmallVector<AffineMap> maps = producer.getIndexingMapsArray();
-    maps.back() = inversePermutation(source).compose(maps.back());
+    maps.back() = target.compose(maps.back());
     auto transposed = GenericOp::create(
         rewriter, rewriter.getFusedLoc({copy.getLoc(), loc}), TypeRange(type),
         producer.getInputs(), newInit, maps, producer.getIteratorTypesArray());
     Region &region = transposed.getRegion();
     rewriter.inlineRegionBefore(producer.getRegion(), region, region.begin());
     rewriter.replaceOp(copy, transposed);
+
+    for (OpOperand &use :
+         llvm::make_early_inc_range(producer.getResult(0).getUses())) {
+      auto reader = cast<GenericOp>(use.getOwner());
+      SmallVector<AffineMap> readerMaps = reader.getIndexingMapsArray();
+      AffineMap &map = readerMaps[use.getOperandNumber()];
+      map = target.compose(map);
+      rewriter.modifyOpInPlace(reader, [&] {
+        use.set(transposed.getResult(0));
+        reader.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(readerMaps));
+      });
+    }
     rewriter.eraseOp(producer);
     return success();
   }

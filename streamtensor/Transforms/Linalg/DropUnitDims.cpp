@@ -112,9 +112,10 @@ struct DropUnitDims : streamtensor::impl::DropUnitDimsBase<DropUnitDims> {
     // Upstream states that these must not be driven greedily.
     walkAndApplyPatterns(getOperation(), std::move(fold));
 
+    // Not upstream's canonicalizations for unit dimensions: they reduce the
+    // rank of slices, which SqueezeSlice undoes.
     RewritePatternSet clean(&getContext());
     clean.add<SqueezeConcat, SqueezeSlice>(&getContext());
-    linalg::populateFoldUnitExtentDimsCanonicalizationPatterns(clean, options);
     streamtensor::addCanonicalizationPatterns(clean);
     if (failed(streamtensor::applyBounded(getOperation(), std::move(clean),
                                           getArgument())))

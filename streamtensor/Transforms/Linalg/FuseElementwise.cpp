@@ -65,7 +65,6 @@ struct FuseElementwise
     RewritePatternSet patterns(&getContext());
     patterns.add<DuplicateIntegerGeneric>(&getContext());
     linalg::populateElementwiseOpsFusionPatterns(patterns, mayFuse);
-    linalg::populateInlineConstantOperandsPatterns(patterns);
     linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
     streamtensor::addCanonicalizationPatterns(patterns);
     if (failed(streamtensor::applyBounded(getOperation(), std::move(patterns),

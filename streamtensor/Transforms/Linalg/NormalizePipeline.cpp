@@ -53,13 +53,17 @@ void buildNormalizePipeline(OpPassManager &pm, const NormalizeOptions &options) 
   // become an input first; afterwards again, because a reduction over one
   // element has lost its loop and now reads its start value like an input.
   func.addPass(createNormalizeInits());
+  func.addPass(createUnstrideSlices());
   func.addPass(createDropUnitDims());
   func.addPass(createNormalizeInits());
 
   // Copies go before fusion: composed maps show which producer is read element
-  // by element. Then reshapes, which bring new copies next to consumers.
+  // by element. Slices move up before reshapes do, so that the heads of a joint
+  // query, key and value product end in its parts. Then reshapes, which bring
+  // new copies next to consumers.
   func.addPass(createAbsorbCopies());
   func.addPass(createFuseElementwise());
+  func.addPass(createSplitSlicedGenerics());
   func.addPass(createPropagateReshapes());
   func.addPass(createAbsorbCopies());
   func.addPass(createPropagateReshapes());
@@ -73,8 +77,6 @@ void buildNormalizePipeline(OpPassManager &pm, const NormalizeOptions &options) 
   func.addPass(createCSEPass());
   // The identity generics of this pass would not survive canonicalization.
   func.addPass(createMaterializeResults());
-  // After the last pattern that inlines operands of rank 0.
-  func.addPass(createExposeScalarOperands());
   func.addPass(createNameOperations());
   func.addPass(createVerifyNormalized());
 }

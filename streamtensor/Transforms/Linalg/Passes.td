@@ -131,6 +131,24 @@ def NormalizeInits : Pass<"st-normalize-inits", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def UnstrideSlices : Pass<"st-unstride-slices", "::mlir::func::FuncOp"> {
+  let summary = "Turn slices with strides into slices of an expanded tensor";
+  let description = [{
+    A slice of every s-th element (interleaved rotary embeddings take every
+    second one) becomes a slice of a tensor whose dimension is split into groups
+    of s elements: all groups, one element of each.
+
+    ```mlir
+    %1 = tensor.extract_slice %0[0, 1] [4, 8] [1, 2] : tensor<4x16xf32> to tensor<4x8xf32>
+    // becomes
+    %e = tensor.expand_shape %0 [[0], [1, 2]] output_shape [4, 8, 2] : tensor<4x16xf32> into tensor<4x8x2xf32>
+    %s = tensor.extract_slice %e[0, 0, 1] [4, 8, 1] [1, 1, 1] : tensor<4x8x2xf32> to tensor<4x8x1xf32>
+    %1 = tensor.collapse_shape %s [[0], [1, 2]] : tensor<4x8x1xf32> into tensor<4x8xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
 def DropUnitDims : Pass<"st-drop-unit-dims", "::mlir::func::FuncOp"> {
   let summary = "Remove dimensions of size one from generics";
   let description = [{
@@ -155,15 +173,40 @@ def AbsorbCopies : Pass<"st-absorb-copies", "::mlir::func::FuncOp"> {
   let summary = "Absorb transposes and broadcasts into indexing maps";
   let description = [{
     A generic that only moves data disappears: its consumers read its source
-    through the composed indexing map, or, when its source is a generic with no
-    other use, that generic writes in the new order. A copy remains where
-    neither is possible (between an argument and a concatenation, for example).
+    through the composed indexing map, or the generic that produces its source
+    writes in the new order (when only generics read that source). A copy
+    remains where neither is possible (between an argument and a concatenation,
+    for example).
 
     ```mlir
     %t = transpose %w : tensor<16x8xf32> to tensor<8x16xf32>
     %y = linalg.generic {indexing_maps = [..., (m, n, k) -> (k, n), ...]} ins(%x, %t)
     // becomes
     %y = linalg.generic {indexing_maps = [..., (m, n, k) -> (n, k), ...]} ins(%x, %w)
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def SplitSlicedGenerics : Pass<"st-split-sliced-generics",
+                               "::mlir::func::FuncOp"> {
+  let summary = "Split a generic whose result is only read in disjoint slices";
+  let description = [{
+    One product for query, key and value (GPT-2) is read in three slices. It
+    becomes three generics that compute one slice each from slices of the
+    operands, in the end of the weights, where a slice is only a view of memory.
+    Nothing is computed twice, because the slices must not overlap.
+
+    ```mlir
+    %y = contraction(m, n, k) ins(%x, %w : tensor<4x8xf32>, tensor<6x8xf32>) -> tensor<4x6xf32>
+    %a = tensor.extract_slice %y[0, 0] [4, 2] [1, 1] : tensor<4x6xf32> to tensor<4x2xf32>
+    %b = tensor.extract_slice %y[0, 2] [4, 4] [1, 1] : tensor<4x6xf32> to tensor<4x4xf32>
+    // becomes
+    %wa = tensor.extract_slice %w[0, 0] [2, 8] [1, 1] : tensor<6x8xf32> to tensor<2x8xf32>
+    %wb = tensor.extract_slice %w[2, 0] [4, 8] [1, 1] : tensor<6x8xf32> to tensor<4x8xf32>
+    %a = contraction(m, n, k) ins(%x, %wa) -> tensor<4x2xf32>
+    %b = contraction(m, n, k) ins(%x, %wb) -> tensor<4x4xf32>
     ```
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect",
@@ -253,22 +296,6 @@ def MaterializeResults : Pass<"st-materialize-results",
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect",
-                           "::mlir::tensor::TensorDialect"];
-}
-
-def ExposeScalarOperands
-    : Pass<"st-expose-scalar-operands", "::mlir::func::FuncOp"> {
-  let summary = "Make rank-0 tensors that a body reads operands of it";
-  let description = [{
-    Upstream's patterns turn an operand of rank 0 into a `tensor.extract` inside
-    the body. A task only sees its operands, so they become inputs again.
-
-    ```mlir
-    %1 = linalg.generic ... { %s = tensor.extract %0[] : tensor<f32> ... }
-    // becomes a generic with the input %0 and the map (d0, ...) -> ()
-    ```
-  }];
-  let dependentDialects = ["::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect"];
 }
 

@@ -237,8 +237,10 @@ MaybeRefusal checkOther(Operation *op) {
       return Refusal{"its bounds are computed at run time",
                      "slice with constant bounds"};
     if (llvm::any_of(slice.getStaticStrides(),
-                     [](int64_t stride) { return stride != 1; }))
-      return Refusal{"it skips elements (its stride is not 1)",
+                     [](int64_t stride) { return stride != 1; }) &&
+        !streamtensor::canUnstride(slice))
+      return Refusal{"it skips elements, and its size is no multiple of the "
+                     "stride",
                      "reshape and slice with stride 1 instead"};
     return std::nullopt;
   }

@@ -175,6 +175,26 @@ Value createEmpty(OpBuilder &builder, Location loc, ArrayRef<int64_t> shape,
   return tensor::EmptyOp::create(builder, loc, shape, element);
 }
 
+bool canUnstride(tensor::ExtractSliceOp op) {
+  auto isDynamic = [](int64_t value) { return ShapedType::isDynamic(value); };
+  if (!op.getSourceType().hasStaticShape() ||
+      llvm::any_of(op.getStaticOffsets(), isDynamic) ||
+      llvm::any_of(op.getStaticSizes(), isDynamic) ||
+      llvm::any_of(op.getStaticStrides(), isDynamic))
+    return false;
+  bool skips = false;
+  for (auto [offset, size, stride, extent] :
+       llvm::zip(op.getStaticOffsets(), op.getStaticSizes(),
+                 op.getStaticStrides(), op.getSourceType().getShape())) {
+    if (stride == 1)
+      continue;
+    skips = true;
+    if (stride < 1 || (size != 1 && (offset / stride + size) * stride > extent))
+      return false;
+  }
+  return skips;
+}
+
 SmallVector<ReassociationIndices> groupAround(int64_t rank,
                                               ArrayRef<int64_t> kept) {
   SmallVector<ReassociationIndices> groups(kept.size());

@@ -14,6 +14,7 @@
 #define STREAMTENSOR_TRANSFORMS_LINALG_UTILS_H
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -75,6 +76,11 @@ void addCanonicalizationPatterns(mlir::RewritePatternSet &patterns);
 /// Creates `tensor.empty` of the given shape and element type.
 mlir::Value createEmpty(mlir::OpBuilder &builder, mlir::Location loc,
                         llvm::ArrayRef<int64_t> shape, mlir::Type element);
+
+/// True if `op` skips elements and can be written with slices that do not: its
+/// bounds are static, and the last group of `stride` elements that it touches
+/// ends inside the source.
+bool canUnstride(mlir::tensor::ExtractSliceOp op);
 
 /// The grouping that collapses a tensor of rank `rank` to its dimensions `kept`
 /// (ascending) when all others have size one. Empty if none is kept (rank 0).

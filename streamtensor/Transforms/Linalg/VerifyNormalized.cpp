@@ -14,6 +14,7 @@
 #include "streamtensor/Transforms/Linalg/Utils.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -45,12 +46,16 @@ std::string checkType(Type type) {
 }
 
 LogicalResult verifyBody(GenericOp op) {
-  for (Operation &inner : *op.getBody())
+  for (Operation &inner : *op.getBody()) {
+    if (!isa<linalg::IndexOp, linalg::YieldOp>(inner) &&
+        !isa<arith::ArithDialect, math::MathDialect>(inner.getDialect()))
+      return inner.emitOpError("expected only scalar operations in the body");
     for (Type type : inner.getResultTypes())
       if (!type.isF32() && !type.isIntOrIndex())
         return inner.emitOpError("expected a scalar of type 'f32', an integer "
                                  "or an index but got ")
                << type;
+  }
   return success();
 }
 
