@@ -40,7 +40,9 @@ std::optional<Phase> streamtensor::parsePhase(StringRef name) {
   return std::nullopt;
 }
 
-std::string streamtensor::phaseNames() { return llvm::join(std::begin(kNames), std::end(kNames), ", "); }
+std::string streamtensor::phaseNames() {
+  return llvm::join(std::begin(kNames), std::end(kNames), ", ");
+}
 
 void streamtensor::buildPhase(OpPassManager &pm, Phase phase,
                               const PhaseOptions &options) {

@@ -1,7 +1,37 @@
+//===- Validation.cpp - run every phase -*- C++ -*-===//
+//
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Runs random data through the phases of one compile: the imported text by an
+// independent tool, every later phase by our interpreter.
+//
+//===----------------------------------------------------------------------===//
+
 #include "streamtensor/Pipelines/DesignWriter.h"
+
+#include "streamtensor/Sim/ValidatePhases.h"
+
+using namespace mlir;
+using namespace streamtensor;
+
 bool streamtensor::validateDesign(
-    const std::vector<std::pair<std::string, mlir::ModuleOp>> &,
-    const std::string &, uint64_t, llvm::raw_ostream &errs) {
-  errs << "error: --validate is not available in this build\n";
-  return false;
+    const std::vector<std::pair<std::string, ModuleOp>> &phases,
+    const std::string &function, uint64_t seed, llvm::raw_ostream &errs) {
+  if (phases.empty() || phases.front().first != "linalg") {
+    errs
+        << "error: --validate compares with the imported Linalg text; it can't "
+           "be combined with --compile-from\n";
+    return false;
+  }
+  ValidateOptions options;
+  options.function = function;
+  options.seed = seed;
+  std::vector<PhaseModule> later;
+  for (const auto &[name, module] : llvm::drop_begin(phases))
+    later.push_back({name, module});
+  return succeeded(validatePhases(later, phases.front().second, options, errs));
 }
