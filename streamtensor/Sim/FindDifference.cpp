@@ -79,8 +79,7 @@ private:
     if (const TokenRecord *same = previous.findFifo(record.fifo))
       if (auto tokens = fromSameFifo(record, *same))
         return tokens;
-    if (const OperationRecord *operation =
-            previous.findOperation(record.task))
+    if (const OperationRecord *operation = previous.findOperation(record.task))
       return streamAs(record, operation->value);
     if (record.kind == "dma_in")
       return fromMemory(record);
@@ -169,10 +168,8 @@ private:
 
 } // namespace
 
-std::optional<ValueDifference>
-streamtensor::findFirstDifference(const Recording &actual,
-                                  const Recording &previous,
-                                  ArrayRef<HostTensor> inputs,
-                                  double tolerance) {
+std::optional<ValueDifference> streamtensor::findFirstDifference(
+    const Recording &actual, const Recording &previous,
+    ArrayRef<HostTensor> inputs, double tolerance) {
   return Finder(actual, previous, inputs, tolerance).run();
 }

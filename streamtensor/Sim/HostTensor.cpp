@@ -141,10 +141,9 @@ void streamtensor::fillPoison(ElementKind kind, char *data, int64_t count) {
   else if (isFloatKind(kind))
     poison.f = std::numeric_limits<float>::quiet_NaN();
   else
-    poison.i = kind == ElementKind::I1
-                   ? 1
-                   : std::numeric_limits<int64_t>::min() >>
-                         (64 - 8 * getElementBytes(kind));
+    poison.i = kind == ElementKind::I1 ? 1
+                                       : std::numeric_limits<int64_t>::min() >>
+                                             (64 - 8 * getElementBytes(kind));
   const size_t bytes = getElementBytes(kind);
   for (int64_t i = 0; i < count; ++i)
     storeElement(kind, poison, data + i * bytes);

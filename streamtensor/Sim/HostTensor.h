@@ -178,7 +178,8 @@ llvm::SmallVector<int64_t> rowMajorStrides(llvm::ArrayRef<int64_t> shape);
 
 /// Calls `fn(element offset of the token's first element)` for each token of
 /// `order` over a row-major tensor.
-template <typename Fn> void forEachTokenOffset(const TokenOrder &order, Fn fn) {
+template <typename Fn>
+void forEachTokenOffset(const TokenOrder &order, Fn fn) {
   std::vector<int64_t> extents = order.dataExtents();
   llvm::SmallVector<int64_t> strides = rowMajorStrides(extents);
   order.forEachToken([&](const std::vector<int64_t> &offsets) {

@@ -115,7 +115,8 @@ bool describeArguments(func::FuncOp function, size_t numInputs,
       argument.role = ArgumentRole::Output;
     inputs += argument.role == ArgumentRole::Input;
     // On a tensor, in phase `packed`, it only says what will be.
-    auto packing = function.getArgAttrOfType<TypeAttr>(index, "dataflow.packing");
+    auto packing =
+        function.getArgAttrOfType<TypeAttr>(index, "dataflow.packing");
     if (packing && isa<MemRefType>(type)) {
       auto order = dyn_cast<ITensorType>(packing.getValue());
       if (!order)
@@ -124,15 +125,13 @@ bool describeArguments(func::FuncOp function, size_t numInputs,
                                typeText(packing.getValue()) + "'");
       argument.packing = order.getOrder();
       argument.shape = argument.packing->dataExtents();
-      // May have been reshaped since: only the number of elements is checked.
       if (auto shape = function.getArgAttrOfType<DenseI64ArrayAttr>(
               index, "dataflow.shape"))
         argument.shape = shape.asArrayRef();
       if (order.getNumTokens() * order.getTokenElements() !=
           layout->numElements)
-        return fail(error, "expected the memory of argument '" +
-                               argument.name + "' to hold the " +
-                               Twine(order.getNumTokens()) +
+        return fail(error, "expected the memory of argument '" + argument.name +
+                               "' to hold the " + Twine(order.getNumTokens()) +
                                " tokens of its packing but got '" +
                                typeText(type) + "'");
     }
@@ -145,15 +144,17 @@ bool describeArguments(func::FuncOp function, size_t numInputs,
 bool bindInput(const Argument &argument, const HostTensor &input,
                Buffer &buffer, std::string &error) {
   const Layout &layout = argument.layout;
-  const int64_t elements =
-      HostTensor(argument.shape, layout.kind).numElements();
-  if (input.kind != layout.kind || input.numElements() != elements ||
-      (!argument.packing && input.shape != argument.shape) ||
-      input.data.size() != elements * layout.elementBytes)
-    return fail(error,
-                "expected argument '" + argument.name + "' to be a " +
-                    HostTensor(argument.shape, layout.kind).describe() +
-                    " but got a " + input.describe());
+  // A packed argument may have been reshaped since: its elements are the same.
+  const bool isReshaped =
+      argument.packing && input.shape.size() != argument.shape.size() &&
+      input.numElements() ==
+          HostTensor(argument.shape, layout.kind).numElements();
+  if (input.kind != layout.kind ||
+      (input.shape != argument.shape && !isReshaped) ||
+      input.data.size() != input.numElements() * layout.elementBytes)
+    return fail(error, "expected argument '" + argument.name + "' to be a " +
+                           HostTensor(argument.shape, layout.kind).describe() +
+                           " but got a " + input.describe());
   buffer = allocateBuffer(layout);
   if (argument.packing) {
     std::vector<char> tokens = packTokens(input, *argument.packing);
@@ -231,10 +232,11 @@ streamtensor::interpret(ModuleOp module, StringRef functionName,
   }
 
   Machine machine;
-  std::unique_ptr<Frame> frame = compiled->makeFrame(
-      machine, options.recording, options.recordLimitBytes);
+  std::unique_ptr<Frame> frame =
+      compiled->makeFrame(machine, options.recording, options.recordLimitBytes);
   const HostTensor *input = inputs.begin();
-  for (auto [argument, slot] : llvm::zip_equal(arguments, compiled->arguments)) {
+  for (auto [argument, slot] :
+       llvm::zip_equal(arguments, compiled->arguments)) {
     Buffer &buffer = frame->buffers[slot.index];
     if (argument.role != ArgumentRole::Input)
       buffer = allocateBuffer(argument.layout);
@@ -249,7 +251,8 @@ streamtensor::interpret(ModuleOp module, StringRef functionName,
        llvm::zip_equal(compiled->results, function.getResultTypes())) {
     FailureOr<Layout> layout = getLayout(type);
     if (failed(layout)) {
-      error = "expected results of static shape but got '" + typeText(type) + "'";
+      error =
+          "expected results of static shape but got '" + typeText(type) + "'";
       return failure();
     }
     Argument result;

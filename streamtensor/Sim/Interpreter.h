@@ -91,7 +91,8 @@ struct InterpretOptions {
 /// weight (`dataflow.packing`) is packed from its row-major input.
 ///
 /// Errors (a wrong input, an operation that cannot be interpreted, an index out
-/// of bounds, a deadlock, tokens left over or missing) are described in `error`.
+/// of bounds, a deadlock, tokens left over or missing) are described in
+/// `error`.
 mlir::FailureOr<std::vector<HostTensor>>
 interpret(mlir::ModuleOp module, llvm::StringRef function,
           llvm::ArrayRef<HostTensor> inputs, const InterpretOptions &options,

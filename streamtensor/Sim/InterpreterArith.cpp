@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The arith and math dialects on scalars: f32 in float, integers in their width.
+// The arith and math dialects on scalars: f32 in float, integers in their
+// width.
 //
 //===----------------------------------------------------------------------===//
 
@@ -61,7 +62,8 @@ int64_t divWrapping(int64_t a, int64_t b) {
 int64_t remWrapping(int64_t a, int64_t b) { return b == -1 ? 0 : a % b; }
 
 /// arith.maximumf: NaN wins, +0 is larger than -0.
-template <typename T> T maximum(T a, T b) {
+template <typename T>
+T maximum(T a, T b) {
   if (std::isnan(a) || std::isnan(b))
     return a + b;
   if (a == b)
@@ -69,7 +71,8 @@ template <typename T> T maximum(T a, T b) {
   return a > b ? a : b;
 }
 
-template <typename T> T minimum(T a, T b) {
+template <typename T>
+T minimum(T a, T b) {
   if (std::isnan(a) || std::isnan(b))
     return a + b;
   if (a == b)
@@ -167,11 +170,9 @@ LogicalResult FunctionCompiler::unaryFloat(Operation *op, Steps &steps, Fn fn) {
     return failure();
   const unsigned a = scalar(op->getOperand(0)), r = scalar(op->getResult(0));
   if (*kind == ElementKind::F32)
-    steps.push_back(
-        [=](Frame &f) { f.scalars[r].f = fn(f.scalars[a].f); });
+    steps.push_back([=](Frame &f) { f.scalars[r].f = fn(f.scalars[a].f); });
   else if (*kind == ElementKind::F64)
-    steps.push_back(
-        [=](Frame &f) { f.scalars[r].d = fn(f.scalars[a].d); });
+    steps.push_back([=](Frame &f) { f.scalars[r].d = fn(f.scalars[a].d); });
   else
     steps.push_back([=, kind = *kind](Frame &f) {
       f.scalars[r].f = roundToHalf(kind, fn(f.scalars[a].f));
@@ -188,17 +189,14 @@ LogicalResult FunctionCompiler::binaryFloat(Operation *op, Steps &steps,
   const unsigned a = scalar(op->getOperand(0)), b = scalar(op->getOperand(1)),
                  r = scalar(op->getResult(0));
   if (*kind == ElementKind::F32)
-    steps.push_back([=](Frame &f) {
-      f.scalars[r].f = fn(f.scalars[a].f, f.scalars[b].f);
-    });
+    steps.push_back(
+        [=](Frame &f) { f.scalars[r].f = fn(f.scalars[a].f, f.scalars[b].f); });
   else if (*kind == ElementKind::F64)
-    steps.push_back([=](Frame &f) {
-      f.scalars[r].d = fn(f.scalars[a].d, f.scalars[b].d);
-    });
+    steps.push_back(
+        [=](Frame &f) { f.scalars[r].d = fn(f.scalars[a].d, f.scalars[b].d); });
   else
     steps.push_back([=, kind = *kind](Frame &f) {
-      f.scalars[r].f =
-          roundToHalf(kind, fn(f.scalars[a].f, f.scalars[b].f));
+      f.scalars[r].f = roundToHalf(kind, fn(f.scalars[a].f, f.scalars[b].f));
     });
   return success();
 }
@@ -257,17 +255,15 @@ LogicalResult FunctionCompiler::compileSelect(Operation *op, Steps &steps) {
     const unsigned a = buffer(select.getTrueValue()),
                    b = buffer(select.getFalseValue()),
                    r = buffer(select.getResult());
-    steps.push_back([=](Frame &f) {
-      f.buffers[r] = f.buffers[f.scalars[c].i ? a : b];
-    });
+    steps.push_back(
+        [=](Frame &f) { f.buffers[r] = f.buffers[f.scalars[c].i ? a : b]; });
     return success();
   }
   const unsigned a = scalar(select.getTrueValue()),
                  b = scalar(select.getFalseValue()),
                  r = scalar(select.getResult());
-  steps.push_back([=](Frame &f) {
-    f.scalars[r] = f.scalars[f.scalars[c].i ? a : b];
-  });
+  steps.push_back(
+      [=](Frame &f) { f.scalars[r] = f.scalars[f.scalars[c].i ? a : b]; });
   return success();
 }
 
@@ -568,7 +564,8 @@ LogicalResult FunctionCompiler::compileMath(Operation *op, Steps &steps) {
       })
       .Case([&](math::FPowIOp power) {
         const unsigned n = scalar(power.getRhs());
-        const unsigned a = scalar(power.getLhs()), r = scalar(power.getResult());
+        const unsigned a = scalar(power.getLhs()),
+                       r = scalar(power.getResult());
         const bool isDouble = power.getType().isF64();
         if (!isDouble && !power.getType().isF32())
           return refuse(op, "expected f32 or f64");

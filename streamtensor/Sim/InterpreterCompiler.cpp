@@ -66,8 +66,8 @@ std::string interp::describeOp(Operation *op) {
 }
 
 void interp::failAt(Frame &frame, Operation *op, const Twine &message) {
-  frame.machine.fail((frame.machine.where() + describeOp(op) + ": " + message)
-                         .str());
+  frame.machine.fail(
+      (frame.machine.where() + describeOp(op) + ": " + message).str());
 }
 
 int64_t SliceOffset::get(Frame &frame) const {
@@ -119,10 +119,9 @@ FailureOr<Layout> interp::getLayout(Type type) {
 std::unique_ptr<Frame> CompiledFunction::makeFrame(Machine &machine,
                                                    Recording *recording,
                                                    size_t limitBytes) const {
-  return std::make_unique<Frame>(Frame{machine, recording, limitBytes, scalars,
-                                       buffers,
-                                       std::vector<Fifo *>(numFifos, nullptr),
-                                       nullptr});
+  return std::make_unique<Frame>(
+      Frame{machine, recording, limitBytes, scalars, buffers,
+            std::vector<Fifo *>(numFifos, nullptr), nullptr});
 }
 
 void interp::copyValues(Frame &from, ArrayRef<Slot> fromSlots, Frame &to,
@@ -322,9 +321,8 @@ void FunctionCompiler::addTransfer(ValueRange from, ValueRange to,
   if (transfers.empty())
     return;
   if (transfers.size() == 1) {
-    steps.push_back([t = transfers.front(), moveOne](Frame &frame) {
-      moveOne(t, frame);
-    });
+    steps.push_back(
+        [t = transfers.front(), moveOne](Frame &frame) { moveOne(t, frame); });
     return;
   }
   bool overlaps = llvm::any_of(transfers, [&](const Transfer &target) {
@@ -366,8 +364,7 @@ void FunctionCompiler::addTransfer(ValueRange from, ValueRange to,
 //===----------------------------------------------------------------------===//
 
 LogicalResult FunctionCompiler::refuse(Operation *op, const Twine &why) {
-  program.error =
-      ("cannot interpret " + describeOp(op) + ": " + why).str();
+  program.error = ("cannot interpret " + describeOp(op) + ": " + why).str();
   return failure();
 }
 

@@ -125,9 +125,8 @@ struct ProcessInfo {
 
 /// Adds a process that reads and writes the FIFOs in these slots; the records
 /// of what it writes learn who it is.
-void startProcess(Frame &frame, llvm::StringRef region,
-                  const ProcessInfo &info, std::function<void()> body,
-                  llvm::ArrayRef<unsigned> reads,
+void startProcess(Frame &frame, llvm::StringRef region, const ProcessInfo &info,
+                  std::function<void()> body, llvm::ArrayRef<unsigned> reads,
                   llvm::ArrayRef<unsigned> writes);
 
 /// What a task function does with one of its stream arguments.

@@ -51,9 +51,7 @@ FunctionCompiler::affineExpr(AffineExpr expr, ArrayRef<IndexValue> dims,
   case AffineExprKind::Mod:
     return [=](const Frame &f) { return llvm::mod(a(f), b(f)); };
   case AffineExprKind::FloorDiv:
-    return [=](const Frame &f) {
-      return llvm::divideFloorSigned(a(f), b(f));
-    };
+    return [=](const Frame &f) { return llvm::divideFloorSigned(a(f), b(f)); };
   case AffineExprKind::CeilDiv:
     return [=](const Frame &f) { return llvm::divideCeilSigned(a(f), b(f)); };
   default:

@@ -115,20 +115,19 @@ LogicalResult FunctionCompiler::planChannels(dataflow::KernelOp kernel) {
                        task.getSym());
         if (instance)
           channel.spec.depth = instance.getDepth();
-        if (channelOf(cast<dataflow::YieldOp>(task.getYield())
-                          .getValues()[index]) != result)
+        if (channelOf(
+                cast<dataflow::YieldOp>(task.getYield()).getValues()[index]) !=
+            result)
           return refuse(task, "expected task '" + task.getSym() +
-                                  "' to yield its destination " +
-                                  Twine(index));
+                                  "' to yield its destination " + Twine(index));
       }
       continue;
     }
     auto reassociate = dyn_cast<itensor::ReassociateOp>(op);
     if (isa<itensor::ConverterOp, itensor::ForkOp>(op) ||
         (reassociate && !isAlias(reassociate))) {
-      std::string name = (op.getName().stripDialect() + "_" +
-                          Twine(numConverters++))
-                             .str();
+      std::string name =
+          (op.getName().stripDialect() + "_" + Twine(numConverters++)).str();
       for (auto [index, result] : llvm::enumerate(op.getResults()))
         addChannel(result, name + (index ? "_" + std::to_string(index) : ""),
                    name);
@@ -318,9 +317,8 @@ LogicalResult FunctionCompiler::compileKernel(dataflow::KernelOp kernel,
   }
   if (failed(compileBlock(kernel.getBlock(), body)))
     return failure();
-  for (auto [yielded, output] :
-       llvm::zip_equal(kernel.getYield()->getOpOperands(),
-                       kernel.getOutputs())) {
+  for (auto [yielded, output] : llvm::zip_equal(
+           kernel.getYield()->getOpOperands(), kernel.getOutputs())) {
     if (isa<ITensorType>(yielded.get().getType())) {
       if (failed(compileStore(yielded, output, kernel, body)))
         return failure();
@@ -363,8 +361,7 @@ LogicalResult FunctionCompiler::compileTask(dataflow::TaskOp task,
   for (Value result : task.getOutputs())
     llvm::append_range(writes, writeSlots(result));
   task.getBody().walk([&](Operation *op) { addStreamEnds(op, reads, writes); });
-  steps.push_back(
-      addProcess({task.getSym(), task.getOperation()},
+  steps.push_back(addProcess({task.getSym(), task.getOperation()},
                              std::move(body), reads, writes));
   return success();
 }
@@ -459,9 +456,9 @@ LogicalResult FunctionCompiler::compileITensor(Operation *op, Steps &steps) {
             for (unsigned slot : slots)
               f.fifos[slot]->write(tokens.data() + at);
         };
-        steps.push_back(
-            addProcess({channels[converter.getResult()].process, "converter"}, {body}, {fifo},
-                       std::vector<unsigned>(slots.begin(), slots.end())));
+        steps.push_back(addProcess(
+            {channels[converter.getResult()].process, "converter"}, {body},
+            {fifo}, std::vector<unsigned>(slots.begin(), slots.end())));
         return success();
       })
       .Case([&](itensor::ReassociateOp reassociate) {
@@ -489,9 +486,9 @@ LogicalResult FunctionCompiler::compileITensor(Operation *op, Steps &steps) {
             pending.erase(pending.begin(), pending.begin() + used);
           }
         };
-        steps.push_back(
-            addProcess({channels[reassociate.getResult()].process, "converter"}, {body}, {fifo},
-                       std::vector<unsigned>(slots.begin(), slots.end())));
+        steps.push_back(addProcess(
+            {channels[reassociate.getResult()].process, "converter"}, {body},
+            {fifo}, std::vector<unsigned>(slots.begin(), slots.end())));
         return success();
       })
       .Case([&](itensor::ForkOp fork) {
@@ -510,7 +507,8 @@ LogicalResult FunctionCompiler::compileITensor(Operation *op, Steps &steps) {
               f.fifos[slot]->write(token.data());
           }
         };
-        steps.push_back(addProcess({channel.process, "fork"}, {body}, {fifo}, slots));
+        steps.push_back(
+            addProcess({channel.process, "fork"}, {body}, {fifo}, slots));
         return success();
       })
       .Default([&](Operation *) {

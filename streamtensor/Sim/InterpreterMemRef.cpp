@@ -59,11 +59,10 @@ LogicalResult FunctionCompiler::compileMemRef(Operation *op, Steps &steps) {
         Layout l = layout(load.getMemref());
         SliceOffset offset = elementOffset(load.getMemref(), load.getIndices());
         const unsigned a = buffer(load.getMemref()), r = scalar(load);
-        steps.push_back(
-            [=, kind = l.kind, bytes = l.elementBytes](Frame &f) {
-              f.scalars[r] =
-                  loadElement(kind, f.buffers[a].at(offset.get(f), bytes));
-            });
+        steps.push_back([=, kind = l.kind, bytes = l.elementBytes](Frame &f) {
+          f.scalars[r] =
+              loadElement(kind, f.buffers[a].at(offset.get(f), bytes));
+        });
         return success();
       })
       .Case([&](memref::StoreOp store) {
@@ -72,11 +71,10 @@ LogicalResult FunctionCompiler::compileMemRef(Operation *op, Steps &steps) {
             elementOffset(store.getMemref(), store.getIndices());
         const unsigned a = scalar(store.getValue()),
                        r = buffer(store.getMemref());
-        steps.push_back(
-            [=, kind = l.kind, bytes = l.elementBytes](Frame &f) {
-              storeElement(kind, f.scalars[a],
-                           f.buffers[r].at(offset.get(f), bytes));
-            });
+        steps.push_back([=, kind = l.kind, bytes = l.elementBytes](Frame &f) {
+          storeElement(kind, f.scalars[a],
+                       f.buffers[r].at(offset.get(f), bytes));
+        });
         return success();
       })
       .Case([&](memref::SubViewOp view) {
@@ -165,12 +163,12 @@ LogicalResult FunctionCompiler::compileBufferization(Operation *op,
         BoxCopy copy(from.shape, from.strides, rowMajorStrides(from.shape),
                      from.elementBytes);
         const unsigned a = buffer(toTensor.getBuffer()), r = buffer(toTensor);
-        steps.push_back([=, bytes = from.bytes(),
-                         element = from.elementBytes](Frame &f) {
-          Buffer result{Storage::allocate(bytes), 0};
-          copy.run(f.buffers[a].at(0, element), result.storage->data());
-          f.buffers[r] = std::move(result);
-        });
+        steps.push_back(
+            [=, bytes = from.bytes(), element = from.elementBytes](Frame &f) {
+              Buffer result{Storage::allocate(bytes), 0};
+              copy.run(f.buffers[a].at(0, element), result.storage->data());
+              f.buffers[r] = std::move(result);
+            });
         return success();
       })
       .Case([&](bufferization::MaterializeInDestinationOp materialize) {

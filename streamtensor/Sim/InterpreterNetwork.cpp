@@ -145,9 +145,7 @@ void Machine::resume(Process &process) {
     freeStacks.push_back(process.stack);
 }
 
-void Machine::suspend() {
-  scheduler = jump_fcontext(scheduler, nullptr).fctx;
-}
+void Machine::suspend() { scheduler = jump_fcontext(scheduler, nullptr).fctx; }
 
 //===----------------------------------------------------------------------===//
 // Fifo

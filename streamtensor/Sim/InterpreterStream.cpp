@@ -195,8 +195,8 @@ LogicalResult FunctionCompiler::compileHLS(Operation *op, Steps &steps) {
         callee->makeFrame(f.machine, f.recording, f.recordLimitBytes);
     copyValues(f, arguments, *inner, callee->arguments);
     startProcess(
-        f, region, info,
-        [callee, inner] { runSteps(callee->steps, *inner); }, reads, writes);
+        f, region, info, [callee, inner] { runSteps(callee->steps, *inner); },
+        reads, writes);
   });
   return success();
 }

@@ -78,13 +78,13 @@ LogicalResult FunctionCompiler::compileTensor(Operation *op, Steps &steps) {
         BoxCopy copy(sizes, sliceStrides(from, steps_), rowMajorStrides(sizes),
                      from.elementBytes);
         const unsigned a = buffer(slice.getSource()), r = buffer(slice);
-        steps.push_back([=, bytes = to.bytes(),
-                         element = from.elementBytes](Frame &f) {
-          int64_t first = offset.get(f);
-          Buffer result{Storage::allocate(bytes), 0};
-          copy.run(f.buffers[a].at(first, element), result.storage->data());
-          f.buffers[r] = std::move(result);
-        });
+        steps.push_back(
+            [=, bytes = to.bytes(), element = from.elementBytes](Frame &f) {
+              int64_t first = offset.get(f);
+              Buffer result{Storage::allocate(bytes), 0};
+              copy.run(f.buffers[a].at(first, element), result.storage->data());
+              f.buffers[r] = std::move(result);
+            });
         addOperationRecord(op, steps);
         return success();
       })
@@ -121,9 +121,9 @@ LogicalResult FunctionCompiler::compileTensor(Operation *op, Steps &steps) {
         const uint64_t dim = concat.getDim();
         for (Value input : concat.getInputs()) {
           Layout from = layout(input);
-          parts.push_back({BoxCopy(from.shape, from.strides, to.strides,
-                                   to.elementBytes),
-                           buffer(input), position * to.strides[dim]});
+          parts.push_back(
+              {BoxCopy(from.shape, from.strides, to.strides, to.elementBytes),
+               buffer(input), position * to.strides[dim]});
           position += from.shape[dim];
         }
         const unsigned r = buffer(concat);
@@ -140,15 +140,14 @@ LogicalResult FunctionCompiler::compileTensor(Operation *op, Steps &steps) {
       .Case([&](tensor::ExtractOp extract) {
         Layout from = layout(extract.getTensor());
         SmallVector<int64_t> ones(from.shape.size(), 1);
-        SliceOffset offset =
-            sliceOffset(op, getAsOpFoldResult(extract.getIndices()), ones, ones,
-                        from);
+        SliceOffset offset = sliceOffset(
+            op, getAsOpFoldResult(extract.getIndices()), ones, ones, from);
         const unsigned a = buffer(extract.getTensor()), r = scalar(extract);
-        steps.push_back([=, kind = from.kind,
-                         element = from.elementBytes](Frame &f) {
-          f.scalars[r] =
-              loadElement(kind, f.buffers[a].at(offset.get(f), element));
-        });
+        steps.push_back(
+            [=, kind = from.kind, element = from.elementBytes](Frame &f) {
+              f.scalars[r] =
+                  loadElement(kind, f.buffers[a].at(offset.get(f), element));
+            });
         return success();
       })
       .Case([&](tensor::InsertOp insert) {
@@ -233,8 +232,8 @@ void Nest::run(Frame &frame) const {
   };
   for (size_t i = 0; i < count; ++i) {
     const Buffer &buffer = frame.buffers[operand(i).bufferSlot];
-    pointers[i] = buffer.at(0, getElementBytes(operand(i).kind)) +
-                  operand(i).firstByte;
+    pointers[i] =
+        buffer.at(0, getElementBytes(operand(i).kind)) + operand(i).firstByte;
   }
   for (int64_t trip : trips)
     if (trip == 0)
@@ -395,8 +394,7 @@ void FunctionCompiler::addOperationRecord(Operation *op, Steps &steps) {
       op->getNumResults() != 1 || !isa<func::FuncOp>(op->getParentOp()))
     return;
   auto given = op->getAttrOfType<StringAttr>("st.name");
-  std::string name =
-      given ? given.str() : op->getName().stripDialect().str();
+  std::string name = given ? given.str() : op->getName().stripDialect().str();
   for (char &c : name)
     if (!llvm::isAlnum(c))
       c = '_';

@@ -113,8 +113,8 @@ streamtensor::makeRandomInputs(func::FuncOp function, uint64_t seed,
       kind = getElementKind(tensor.getElementType());
     if (!kind) {
       llvm::raw_string_ostream(error)
-          << "expected argument " << index
-          << " to be a static tensor but got '" << type << "'";
+          << "expected argument " << index << " to be a static tensor but got '"
+          << type << "'";
       return failure();
     }
     auto role = function.getArgAttrOfType<StringAttr>(index, "dataflow.role");

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Wraps a function into a program that reads and writes files, and runs mlir-opt
-// and mlir-runner on it.
+// Wraps a function into a program that reads and writes files, and runs
+// mlir-opt and mlir-runner on it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -64,8 +64,7 @@ void prepare(ModuleOp module) {
        llvm::make_early_inc_range(module.getOps<ml_program::GlobalOp>()))
     global.erase(); // torch-mlir's unused random seed
   module.walk([](Operation *op) {
-    for (NamedAttribute attribute :
-         llvm::to_vector(op->getDiscardableAttrs()))
+    for (NamedAttribute attribute : llvm::to_vector(op->getDiscardableAttrs()))
       op->removeDiscardableAttr(attribute.getName());
     if (auto function = dyn_cast<func::FuncOp>(op)) {
       function.removeArgAttrsAttr();
@@ -88,8 +87,8 @@ void addMain(ModuleOp module, func::FuncOp function) {
   auto transfer = builder.getFunctionType({i64, i64, i64}, {});
   for (StringRef name : {kRead, kWrite})
     func::FuncOp::create(builder, loc, name, transfer).setPrivate();
-  auto main =
-      func::FuncOp::create(builder, loc, kMain, builder.getFunctionType({}, {}));
+  auto main = func::FuncOp::create(builder, loc, kMain,
+                                   builder.getFunctionType({}, {}));
   builder.setInsertionPointToStart(main.addEntryBlock());
   auto callTransfer = [&](StringRef callee, Value memref, int64_t index) {
     auto type = cast<MemRefType>(memref.getType());
@@ -216,8 +215,7 @@ streamtensor::runReference(ModuleOp module, StringRef functionName,
     auto type = cast<RankedTensorType>(function.getArgumentTypes()[index]);
     if (ArrayRef(input.shape) != type.getShape() ||
         input.kind != getElementKind(type.getElementType()))
-      return fail(error, "input " + Twine(index) + " is a " +
-                             input.describe());
+      return fail(error, "input " + Twine(index) + " is a " + input.describe());
     written &= writeFile(folder + "/input" + std::to_string(index) + ".bin",
                          StringRef(input.data.data(), input.data.size()));
   }
@@ -230,8 +228,7 @@ streamtensor::runReference(ModuleOp module, StringRef functionName,
                folder, error))
     return failure();
   std::vector<std::string> arguments{folder + "/lowered.mlir", "-O2", "-e",
-                                     kMain.str(),
-                                     "--entry-point-result=void"};
+                                     kMain.str(), "--entry-point-result=void"};
   for (const std::string &library : tools.libraries)
     arguments.push_back("--shared-libs=" + library);
   if (!runTool(tools.mlirRunner, arguments, folder, error))

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A shared library for mlir-runner: the program that it executes reads its inputs
-// from files and writes its results to files, bit for bit.
+// A shared library for mlir-runner: the program that it executes reads its
+// inputs from files and writes its results to files, bit for bit.
 //
 //===----------------------------------------------------------------------===//
 

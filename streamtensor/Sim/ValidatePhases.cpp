@@ -60,8 +60,7 @@ std::string numberText(double value) {
 }
 
 bool sameBytes(ArrayRef<HostTensor> a, ArrayRef<HostTensor> b) {
-  return a.size() == b.size() &&
-         llvm::all_of(llvm::zip(a, b), [](auto pair) {
+  return a.size() == b.size() && llvm::all_of(llvm::zip(a, b), [](auto pair) {
            return std::get<0>(pair).data == std::get<1>(pair).data;
          });
 }
@@ -151,19 +150,19 @@ llvm::json::Value ValidationReport::toJson() const {
     llvm::json::Value difference = nullptr;
     if (const auto &d = phase.difference)
       difference = llvm::json::Object{
-          {"task", optional(d->task)},    {"fifo", optional(d->fifo)},
-          {"result", d->result},          {"token", d->token},
-          {"element", d->element},        {"expected", number(d->expected)},
+          {"task", optional(d->task)},  {"fifo", optional(d->fifo)},
+          {"result", d->result},        {"token", d->token},
+          {"element", d->element},      {"expected", number(d->expected)},
           {"actual", number(d->actual)}};
-    list.push_back(llvm::json::Object{
-        {"name", phase.name},
-        {"ok", phase.ok},
-        {"error", optional(phase.error)},
-        {"max_abs_error", number(phase.maxAbsError)},
-        {"tolerance_ratio", number(phase.toleranceRatio)},
-        {"equal_to_previous", phase.equalToPrevious},
-        {"difference", std::move(difference)},
-        {"seconds", number(phase.seconds)}});
+    list.push_back(
+        llvm::json::Object{{"name", phase.name},
+                           {"ok", phase.ok},
+                           {"error", optional(phase.error)},
+                           {"max_abs_error", number(phase.maxAbsError)},
+                           {"tolerance_ratio", number(phase.toleranceRatio)},
+                           {"equal_to_previous", phase.equalToPrevious},
+                           {"difference", std::move(difference)},
+                           {"seconds", number(phase.seconds)}});
   }
   return llvm::json::Object{{"seed", static_cast<int64_t>(seed)},
                             {"ok", ok()},

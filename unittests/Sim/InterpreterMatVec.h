@@ -140,15 +140,15 @@ inline const std::string kKernel = R"mlir(
   dataflow.kernel "group0" (%m0: memref<6xf32> = %arg0 : memref<6xf32>, %m1: memref<6x2x4x1xf32> = %arg1 : memref<6x2x4x1xf32>, %m2: memref<8xf32> = %result0 : memref<8xf32>) {
 )mlir";
 
-inline const std::string kMaterialized =
-    kTypes + "func.func @f(" + kArguments + ") {" + kKernel + R"mlir(
+inline const std::string kMaterialized = kTypes + "func.func @f(" + kArguments +
+                                         ") {" + kKernel + R"mlir(
     %ex = itensor.empty : !X
     %ew = itensor.empty : !W
     %e = itensor.empty : !Y
 )mlir" + kDMAs + kTask + kStore;
 
-inline const std::string kAllocated =
-    kTypes + "func.func @f(" + kArguments + ") {" + kKernel + R"mlir(
+inline const std::string kAllocated = kTypes + "func.func @f(" + kArguments +
+                                      ") {" + kKernel + R"mlir(
     %ex = itensor.instance "load_arg0_out" depth 2 because "a register on each side" {tokens = 6 : i64} : !X
     %ew = itensor.instance "load_arg1_out" depth 3 because "a burst" {tokens = 12 : i64} : !W
     %e = itensor.instance "matvec_out" depth 1 : !Y
@@ -281,7 +281,8 @@ inline const std::string kHLS =
     "{hls.task, kind = \"dma_out\"} {" +
     kStoreBody + "return }\n" + R"mlir(
 func.func private @group0(%m0: memref<6xf32>, %m1: memref<6x2x4x1xf32>, %m2: memref<8xf32>) attributes {hls.dataflow} {
-)mlir" + kStreams +
+)mlir" +
+    kStreams +
     R"mlir(
   hls.task @load_arg0(%m0, %x) : memref<6xf32>, !SX
   hls.task @load_arg1(%m1, %w) : memref<6x2x4x1xf32>, !SW

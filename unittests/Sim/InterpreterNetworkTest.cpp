@@ -52,24 +52,22 @@ bool runDiamond(int64_t depth, int tokens, std::vector<int> &read,
         Network network(machine, "diamond");
         Fifo &direct = network.addFifo(spec("direct", depth)),
              &around = network.addFifo(spec("around", 2));
-        network.addProcess(
-            "produce",
-            [&] {
-              for (int i = 0; i < tokens; ++i) {
-                put(direct, i);
-                put(around, 100 + i);
-              }
-            },
-            {}, {&direct, &around});
-        network.addProcess(
-            "consume",
-            [&] {
-              for (int i = 0; i < tokens; ++i)
-                read.push_back(take(around));
-              for (int i = 0; i < tokens; ++i)
-                read.push_back(take(direct));
-            },
-            {&direct, &around}, {});
+        network.addProcess("produce",
+                           [&] {
+                             for (int i = 0; i < tokens; ++i) {
+                               put(direct, i);
+                               put(around, 100 + i);
+                             }
+                           },
+                           {}, {&direct, &around});
+        network.addProcess("consume",
+                           [&] {
+                             for (int i = 0; i < tokens; ++i)
+                               read.push_back(take(around));
+                             for (int i = 0; i < tokens; ++i)
+                               read.push_back(take(direct));
+                           },
+                           {&direct, &around}, {});
         network.run();
       },
       error);
@@ -213,9 +211,10 @@ TEST_F(BrokenMatVec, secondReader) {
 
 TEST_F(BrokenMatVec, wrongDestination) {
   // A loop that yields another itensor than it was given.
-  std::string text = fail(replaced(
-      matvec::kMaterialized, "%q = itensor.write %t into %p : tensor<1xf32>, !X",
-      "%q = itensor.write %t into %ex : tensor<1xf32>, !X"));
+  std::string text =
+      fail(replaced(matvec::kMaterialized,
+                    "%q = itensor.write %t into %p : tensor<1xf32>, !X",
+                    "%q = itensor.write %t into %ex : tensor<1xf32>, !X"));
   EXPECT_NE(text.find("expected each iteration to yield its destination"),
             std::string::npos)
       << text;

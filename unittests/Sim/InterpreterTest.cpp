@@ -17,9 +17,9 @@ using namespace streamtensor;
 
 namespace {
 
-class MatVecPhases
-    : public InterpreterTest,
-      public ::testing::WithParamInterface<const std::string *> {};
+class MatVecPhases : public InterpreterTest,
+                     public ::testing::WithParamInterface<const std::string *> {
+};
 
 TEST_P(MatVecPhases, computesTheProduct) {
   HostTensor x = counting({6}), w = counting({8, 6}, -20);
@@ -105,11 +105,9 @@ func.func @f(%x: tensor<3x4xf32>, %b: tensor<4xf32>) -> (tensor<6xf32>, tensor<3
                                         {counting({3, 4}), counting({4}, 10)});
   ASSERT_EQ(results.size(), 2u) << error;
   // x = 1..12, b = 10..13: the last row is 9+10, 10+11, 11+12, 12+13.
-  EXPECT_EQ(floats(results[0]),
-            (std::vector<float>{23, 25, 19, 21, 23, 25}));
-  EXPECT_EQ(floats(results[1]),
-            (std::vector<float>{11, 13, 15, 17, 15, 17, 19, 21, 19, 21, 23,
-                                25}));
+  EXPECT_EQ(floats(results[0]), (std::vector<float>{23, 25, 19, 21, 23, 25}));
+  EXPECT_EQ(floats(results[1]), (std::vector<float>{11, 13, 15, 17, 15, 17, 19,
+                                                    21, 19, 21, 23, 25}));
 }
 
 TEST_F(InterpreterTest, tensorsAreValues) {

@@ -28,8 +28,9 @@ std::string replaced(std::string text, const std::string &from,
 
 class ValidateTest : public InterpreterTest {
 protected:
-  bool validate(const std::string &input,
-                const std::vector<std::pair<const char *, std::string>> &phases) {
+  bool
+  validate(const std::string &input,
+           const std::vector<std::pair<const char *, std::string>> &phases) {
     std::vector<mlir::OwningOpRef<mlir::ModuleOp>> owned;
     std::vector<PhaseModule> modules;
     for (const auto &[name, text] : phases) {
@@ -102,10 +103,10 @@ TEST_F(ValidateTest, allPhasesAgree) {
 
 TEST_F(ValidateTest, wrongLoad) {
   // The load of W takes row k of the packed weight from row (k + 1) mod 6.
-  std::string broken = replaced(
-      matvec::kMaterialized, "%sv = memref.subview %m1[%i, %j, 0, 0]",
-      "%i1 = affine.apply affine_map<(d0) -> ((d0 + 1) mod 6)>(%i)\n"
-      "%sv = memref.subview %m1[%i1, %j, 0, 0]");
+  std::string broken =
+      replaced(matvec::kMaterialized, "%sv = memref.subview %m1[%i, %j, 0, 0]",
+               "%i1 = affine.apply affine_map<(d0) -> ((d0 + 1) mod 6)>(%i)\n"
+               "%sv = memref.subview %m1[%i1, %j, 0, 0]");
   ASSERT_FALSE(validate(kMatVecInput, {{"dataflow", matvec::kDataflow},
                                        {"materialized", broken}}));
   EXPECT_EQ(message().find("phase 'materialized': task 'load_arg1' token 0 "
@@ -118,10 +119,10 @@ TEST_F(ValidateTest, wrongLoad) {
 
 TEST_F(ValidateTest, wrongComputation) {
   // The stream phase drains the accumulator rows in the wrong order.
-  std::string broken = replaced(
-      matvec::kStream, "%row = memref.subview %acc[%n, 0]",
-      "%n1 = arith.subi %c1, %n : index\n"
-      "%row = memref.subview %acc[%n1, 0]");
+  std::string broken =
+      replaced(matvec::kStream, "%row = memref.subview %acc[%n, 0]",
+               "%n1 = arith.subi %c1, %n : index\n"
+               "%row = memref.subview %acc[%n1, 0]");
   ASSERT_FALSE(validate(kMatVecInput, {{"dataflow", matvec::kDataflow},
                                        {"materialized", matvec::kMaterialized},
                                        {"allocated", matvec::kAllocated},
@@ -134,11 +135,11 @@ TEST_F(ValidateTest, wrongComputation) {
 
 TEST_F(ValidateTest, wrongOperationBecomesATask) {
   // The dataflow phase subtracts where the operation added.
-  std::string broken = replaced(matvec::kDataflow, "arith.addf %r, %m",
-                                "arith.subf %r, %m");
+  std::string broken =
+      replaced(matvec::kDataflow, "arith.addf %r, %m", "arith.subf %r, %m");
   broken = replaced(broken, "task \"matvec\"", "task \"matvec_0\"");
-  ASSERT_FALSE(validate(kMatVecInput, {{"normalized", kMatVecNormalized},
-                                       {"dataflow", broken}}));
+  ASSERT_FALSE(validate(
+      kMatVecInput, {{"normalized", kMatVecNormalized}, {"dataflow", broken}}));
   EXPECT_EQ(message().find("phase 'dataflow': task 'matvec_0' token 0 element "
                            "0: expected "),
             0u)
@@ -151,9 +152,8 @@ TEST_F(ValidateTest, wrongStore) {
       replaced(matvec::kMaterialized, "(d0 * 4)", "(4 - d0 * 4)");
   ASSERT_FALSE(validate(kMatVecInput, {{"dataflow", matvec::kDataflow},
                                        {"materialized", broken}}));
-  EXPECT_EQ(message().find(
-                "phase 'materialized': result 0 element 0: expected "),
-            0u)
+  EXPECT_EQ(
+      message().find("phase 'materialized': result 0 element 0: expected "), 0u)
       << log;
 }
 
@@ -211,22 +211,20 @@ std::string negateTask(const std::string &name, const std::string &in,
          "\n      }\n      dataflow.yield %r : " + type + "\n    }\n";
 }
 
-const std::string kNegateFused =
-    kNegateTypes + R"mlir(
+const std::string kNegateFused = kNegateTypes + R"mlir(
 func.func @f(%arg0: tensor<4x4xf32>) -> tensor<4x4xf32> {
   %0 = dataflow.kernel "group0" (%x: !R = %arg0 : tensor<4x4xf32>) -> tensor<4x4xf32> {
     %c = itensor.converter %x : !R to !C
     %ey = itensor.empty : !C
 )mlir" + negateTask("negate_0", "c", "y", "!C", "tensor<4x1xf32>") +
-    R"mlir(
+                                 R"mlir(
     dataflow.yield %y : !C
   }
   return %0 : tensor<4x4xf32>
 }
 )mlir";
 
-const std::string kNegateMaterialized =
-    kNegateTypes + R"mlir(
+const std::string kNegateMaterialized = kNegateTypes + R"mlir(
 func.func @f(%arg0: memref<4x4xf32> {dataflow.name = "arg0", dataflow.role = "input"}, %result0: memref<4x4xf32> {dataflow.name = "result0", dataflow.role = "output"}) {
   dataflow.kernel "group0" (%m0: memref<4x4xf32> = %arg0 : memref<4x4xf32>, %m1: memref<4x4xf32> = %result0 : memref<4x4xf32>) {
     %ex = itensor.empty : !R
@@ -263,7 +261,7 @@ func.func @f(%arg0: memref<4x4xf32> {dataflow.name = "arg0", dataflow.role = "in
       dataflow.yield %r : !C
     }
 )mlir" + negateTask("negate_0", "c", "y", "!C", "tensor<4x1xf32>") +
-    R"mlir(
+                                        R"mlir(
     dataflow.task "store_result0" attributes {kind = "dma_out", argument = "result0"} {
       %c0 = arith.constant 0 : index
       %c1 = arith.constant 1 : index
@@ -295,8 +293,8 @@ TEST_F(ValidateTest, wrongConverter) {
       "%i2 = affine.apply affine_map<(d0) -> (d0 + (d0 floordiv 2) - 2 * (d0 "
       "floordiv 3))>(%i)\n"
       "%t = tensor.extract_slice %f[0, %i2]");
-  ASSERT_FALSE(validate(kNegateInput, {{"fused", kNegateFused},
-                                       {"materialized", broken}}));
+  ASSERT_FALSE(validate(kNegateInput,
+                        {{"fused", kNegateFused}, {"materialized", broken}}));
   EXPECT_EQ(message().find("phase 'materialized': task 'converter_0' token 2 "
                            "element 0: expected "),
             0u)
