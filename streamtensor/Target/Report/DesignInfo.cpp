@@ -233,21 +233,6 @@ void Collector::chooseMacsFifo(TaskInfo &task) {
   }
 }
 
-/// Over the pipelines of a task and of its stages.
-static int64_t largestInterval(func::FuncOp function) {
-  int64_t interval = 1;
-  function.walk([&](Operation *op) {
-    if (auto pipeline =
-            op->getAttrOfType<hls::PipelineAttr>(hls::kPipelineAttr))
-      interval = std::max(interval, pipeline.getIi());
-    if (auto call = dyn_cast<func::CallOp>(op))
-      if (auto stage = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
-              call, call.getCalleeAttr()))
-        interval = std::max(interval, largestInterval(stage));
-  });
-  return interval;
-}
-
 LogicalResult Collector::collectTask(func::FuncOp group, hls::TaskOp call) {
   auto function = module.lookupSymbol<func::FuncOp>(call.getCallee());
   if (!function)
@@ -260,7 +245,7 @@ LogicalResult Collector::collectTask(func::FuncOp group, hls::TaskOp call) {
   task.source = stringAttr(function->getAttr("source"));
   if (auto macs = function->getAttrOfType<IntegerAttr>("macs"))
     task.macs = macs.getInt();
-  task.interval = largestInterval(function);
+  task.estimate = estimateTask(function);
   DmaInfo dma;
   for (auto [index, operand] : llvm::enumerate(call.getOperands())) {
     std::string direction =

@@ -15,6 +15,7 @@
 #define STREAMTENSOR_TARGET_REPORT_DESIGNINFO_H
 
 #include "streamtensor/Support/TokenOrder.h"
+#include "streamtensor/Target/Report/Estimate.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -61,8 +62,7 @@ struct FifoInfo {
 struct TaskInfo {
   std::string name, kind, group, source, argument;
   int64_t macs = 0; ///< in one run
-  /// Largest initiation interval of its pipelines, as estimated.
-  int64_t interval = 1;
+  TaskEstimate estimate;
   /// The FIFO whose tokens count the multiply-accumulates, empty for none.
   std::string macsFifo;
   int64_t macsPerToken = 0;

@@ -50,6 +50,7 @@ private:
   void writeConverters();
   void writeMemory();
   void writeDma();
+  void writeResources();
   void writeAllocation();
   MemoryFigures memoryFigures() const;
   /// A number, or null where it is not known.
@@ -179,8 +180,18 @@ void ReportWriter::writeTasks() {
         json.attribute("group", task.group);
         json.attribute("source", task.source);
         json.attribute("macs", task.macs);
-        json.attribute("ii", task.interval);
+        json.attribute("ii", task.estimate.interval);
+        json.attribute("depth", task.estimate.depth);
+        json.attribute("latency_cycles", task.estimate.latency);
+        json.attribute("initial_delay", task.estimate.initialDelay);
         json.attribute("origin", "estimated");
+        const ResourceUse &use = task.estimate.resources;
+        json.attribute("dsp", use.dsp);
+        json.attribute("lut", use.lut);
+        json.attribute("ff", use.ff);
+        json.attribute("bram18", use.bram18);
+        json.attribute("uram", use.uram);
+        json.attribute("die", nullptr);
       });
   });
 }
@@ -270,6 +281,45 @@ void ReportWriter::writeDma() {
   });
 }
 
+/// Tasks, FIFOs, and the buffers of AXI ports, once per bundle.
+void ReportWriter::writeResources() {
+  ResourceUse total;
+  for (const TaskInfo &task : design.tasks)
+    total += task.estimate.resources;
+  for (const FifoInfo &fifo : design.fifos)
+    total += estimateFifo(fifo.depth, fifo.tokenBits);
+  llvm::StringMap<int64_t> bundles;
+  for (const ArgumentInfo &argument : design.arguments) {
+    int64_t &bits = bundles[argument.bundle];
+    bits = std::max(bits, argument.portBits);
+  }
+  for (const ArgumentInfo &argument : design.arguments) {
+    auto bundle = bundles.find(argument.bundle);
+    if (bundle == bundles.end())
+      continue;
+    total += estimatePort(bundle->second, argument.burstBeats);
+    bundles.erase(bundle);
+  }
+  json.attributeObject("resources", [&] {
+    auto write = [&](llvm::StringRef key, int64_t used, int64_t available) {
+      json.attributeObject(key, [&] {
+        json.attribute("used", used);
+        json.attribute("available", available);
+        json.attribute("percent", available == 0
+                                      ? 0.0
+                                      : 100.0 * static_cast<double>(used) /
+                                            static_cast<double>(available));
+      });
+    };
+    write("dsp", total.dsp, device.resources.dsp);
+    write("lut", total.lut, device.resources.lut);
+    write("ff", total.ff, device.resources.ff);
+    write("bram36", llvm::divideCeil(total.bram18, 2), device.resources.bram36);
+    write("uram", total.uram, device.resources.uram);
+    json.attribute("label", "estimated");
+  });
+}
+
 void ReportWriter::writeAllocation() {
   json.attributeObject("allocation", [&] {
     json.attribute("strategy", options.fifoStrategy);
@@ -287,7 +337,7 @@ void ReportWriter::write() {
     writeConverters();
     writeMemory();
     writeDma();
-    json.attribute("resources", nullptr);
+    writeResources();
     writeAllocation();
     json.attribute("simulation", nullptr);
     json.attributeObject(

@@ -91,13 +91,26 @@
 // REPORT-NEXT: ],
 // REPORT-NEXT: "c_max_bytes": null
 // REPORT:      "tasks": [
+// Three tokens through a pipeline of depth 3: 2 + 3 - 1, + 2 for the function.
+// REPORT:        "name": "load_arg0",
+// REPORT:        "ii": 1,
+// REPORT-NEXT:   "depth": 3,
+// REPORT-NEXT:   "latency_cycles": 6,
+// REPORT-NEXT:   "initial_delay": 1,
+// REPORT-NEXT:   "origin": "estimated",
 // REPORT:        "name": "scale",
 // REPORT-NEXT:   "kind": "compute",
 // REPORT-NEXT:   "group": "group0",
 // REPORT-NEXT:   "source": "mul at model.py:9",
 // REPORT-NEXT:   "macs": 12,
-// REPORT-NEXT:   "ii": 1,
-// REPORT-NEXT:   "origin": "estimated"
+// Four multipliers of 3 DSP: 4 * 78 * 1.09 LUT, 4 * 143 * 1.28 flip-flops; the
+// accumulator is four registers of 32 bits.
+// REPORT:        "dsp": 12,
+// REPORT-NEXT:   "lut": 340,
+// REPORT-NEXT:   "ff": 860,
+// REPORT-NEXT:   "bram18": 0,
+// REPORT-NEXT:   "uram": 0,
+// REPORT-NEXT:   "die": null
 // REPORT:      "fifos": [
 // REPORT:        "name": "load_arg0_out",
 // REPORT-NEXT:   "producer": "load_arg0",
@@ -132,7 +145,14 @@
 // The largest memory (arg1) gets channel 0, then result0 (96 bytes), then arg0.
 // REPORT-NEXT:   "hbm_channels": [
 // REPORT-NEXT:     2
-// REPORT:      "resources": null,
+// REPORT:      "resources": {
+// REPORT-NEXT:   "dsp": {
+// REPORT-NEXT:     "used": 12,
+// REPORT-NEXT:     "available": 9024,
+// REPORT-NEXT:     "percent": 0.13
+// Ports of 128, 32 and 32 bits, 1024 words each: 4 * 2 + 1 * 2 + 1 * 2 blocks.
+// REPORT:        "bram36": {
+// REPORT-NEXT:     "used": 6,
 // REPORT:      "simulation": null,
 
 // CFG: nk=f:1:f_1

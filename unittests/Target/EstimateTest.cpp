@@ -1,0 +1,164 @@
+//===- EstimateTest.cpp - Time and area of tasks --------------------------===//
+//
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Expected depths and latencies are those of published synthesis reports
+// (Stream-HLS, FPGA '25 artifacts): scale 7, bias add 10, multiply and add 14,
+// divide 15, subtract and exponentiate 24.
+//
+//===----------------------------------------------------------------------===//
+
+#include "streamtensor/Target/Report/Estimate.h"
+
+#include "streamtensor/Dialect/RegisterDialects.h"
+
+#include "mlir/Parser/Parser.h"
+#include "gtest/gtest.h"
+
+using namespace mlir;
+using namespace streamtensor;
+
+namespace {
+
+class EstimateTest : public testing::Test {
+protected:
+  EstimateTest() {
+    DialectRegistry registry;
+    registerAllDialects(registry);
+    context.appendDialectRegistry(registry);
+  }
+
+  TaskEstimate estimate(const std::string &body) {
+    std::string text = R"mlir(
+      func.func private @task(%x: !stream.stream<1xf32, 2>, %y: !stream.stream<1xf32, 2>) attributes {hls.task} {
+        %c0 = arith.constant 0 : index
+        %c1 = arith.constant 1 : index
+        %c4 = arith.constant 4 : index
+        %c8 = arith.constant 8 : index
+        %c100 = arith.constant 100 : index
+        %k = arith.constant 3.0 : f32
+    )mlir" + body + "return }";
+    module = parseSourceString<ModuleOp>(text, &context);
+    EXPECT_TRUE(module) << text;
+    return estimateTask(*module->getOps<func::FuncOp>().begin());
+  }
+
+  /// A pipeline of 100 iterations that reads %v and writes %w.
+  TaskEstimate pipeline(const std::string &operations) {
+    return estimate(R"mlir(
+        scf.for %i = %c0 to %c100 step %c1 {
+          %t = memref.alloc() : memref<1xf32>
+          %u = memref.alloc() : memref<1xf32>
+          stream.read %x into %t : !stream.stream<1xf32, 2>, memref<1xf32>
+          %v = memref.load %t[%c0] : memref<1xf32>
+    )mlir" + operations +
+                    R"mlir(
+          memref.store %w, %u[%c0] : memref<1xf32>
+          stream.write %u, %y : memref<1xf32>, !stream.stream<1xf32, 2>
+        } {hls.pipeline = #hls.pipeline<ii = 1>}
+    )mlir");
+  }
+
+  MLIRContext context;
+  OwningOpRef<ModuleOp> module;
+};
+
+TEST_F(EstimateTest, PublishedDepths) {
+  EXPECT_EQ(pipeline("%w = arith.mulf %v, %v : f32\n").depth, 7);
+  EXPECT_EQ(pipeline("%w = arith.addf %v, %k : f32\n").depth, 10);
+  EXPECT_EQ(pipeline("%m = arith.mulf %v, %v : f32\n"
+                     "%w = arith.addf %m, %k : f32\n")
+                .depth,
+            14);
+  EXPECT_EQ(pipeline("%w = arith.divf %k, %v : f32\n").depth, 15);
+  EXPECT_EQ(pipeline("%s = arith.subf %v, %k : f32\n"
+                     "%w = math.exp %s : f32\n")
+                .depth,
+            24);
+}
+
+/// Pipelined loop: ii * (trips - 1) + depth - 1; the function around it: + 2.
+TEST_F(EstimateTest, LatencyOfOnePipeline) {
+  TaskEstimate task = pipeline("%w = arith.mulf %v, %v : f32\n");
+  EXPECT_EQ(task.interval, 1);
+  EXPECT_EQ(task.latency, 99 + 7 - 1 + 2);
+  // Writes are at stage depth - 2.
+  EXPECT_EQ(task.initialDelay, 5);
+  // One fmul: 3 DSP; 78 LUT * 1.09, 143 FF * 1.28.
+  EXPECT_EQ(task.resources.dsp, 3);
+  EXPECT_EQ(task.resources.lut, 85);
+  EXPECT_EQ(task.resources.ff, 183);
+}
+
+/// Two pipelined loops in a process: the two latencies + 3.
+TEST_F(EstimateTest, TwoLoops) {
+  const char *loop = R"mlir(
+        scf.for %i = %c0 to %c100 step %c1 {
+          %t = memref.alloc() : memref<1xf32>
+          stream.read %x into %t : !stream.stream<1xf32, 2>, memref<1xf32>
+          stream.write %t, %y : memref<1xf32>, !stream.stream<1xf32, 2>
+        } {hls.pipeline = #hls.pipeline<ii = 1>}
+  )mlir";
+  // Each: 99 + 3 - 1 = 101.
+  EXPECT_EQ(estimate(std::string(loop) + loop).latency, 2 * 101 + 3);
+}
+
+/// A loop around a loop is one pipeline of all iterations.
+TEST_F(EstimateTest, PerfectNestsAreFlat) {
+  TaskEstimate task = estimate(R"mlir(
+        scf.for %i = %c0 to %c8 step %c1 {
+          scf.for %j = %c0 to %c100 step %c1 {
+            %t = memref.alloc() : memref<1xf32>
+            stream.read %x into %t : !stream.stream<1xf32, 2>, memref<1xf32>
+            stream.write %t, %y : memref<1xf32>, !stream.stream<1xf32, 2>
+          } {hls.pipeline = #hls.pipeline<ii = 2>}
+        }
+  )mlir");
+  EXPECT_EQ(task.interval, 2);
+  EXPECT_EQ(task.latency, 2 * 799 + 3 - 1 + 2);
+}
+
+/// A carried sum uses the adder in fabric (no DSP, 338 LUT), eight multipliers
+/// at interval 4 are two units.
+TEST_F(EstimateTest, SharedUnitsAndCarriedSums) {
+  TaskEstimate task = estimate(R"mlir(
+        %acc = stream.buffer "acc" : memref<1xf32>
+        scf.for %i = %c0 to %c100 step %c1 {
+          %t = memref.alloc() : memref<8xf32>
+          scf.for %l = %c0 to %c8 step %c1 {
+            %m = arith.mulf %k, %k : f32
+            memref.store %m, %t[%l] : memref<8xf32>
+          } {hls.unroll = #hls.unroll<factor = 0>}
+          %v = memref.load %t[%c0] : memref<8xf32>
+          %s = memref.load %acc[%c0] : memref<1xf32>
+          %n = arith.addf %s, %v : f32
+          memref.store %n, %acc[%c0] : memref<1xf32>
+        } {hls.pipeline = #hls.pipeline<ii = 4>}
+  )mlir");
+  EXPECT_EQ(task.resources.dsp, 2 * 3);
+  // (2 * 78 + 338) * 1.09
+  EXPECT_EQ(task.resources.lut, 538);
+  // An adder in fabric counts 5 cycles.
+  EXPECT_EQ(task.depth, 3 + 4 + 5);
+}
+
+TEST_F(EstimateTest, Storage) {
+  // 32-bit FIFOs as reported: 50 LUT in shift registers up to 1024 bits, then
+  // 100 up to depth 64, 179 up to 128.
+  EXPECT_EQ(estimateFifo(32, 32).lut, 50);
+  EXPECT_EQ(estimateFifo(33, 32).lut, 100);
+  EXPECT_EQ(estimateFifo(128, 32).lut, 179);
+  EXPECT_EQ(estimateFifo(128, 32).bram18, 0);
+  // 512 words of 36 bits a block: 2 * ceil(512 / 36) = 30 for 1024 x 512 bits.
+  EXPECT_EQ(estimateFifo(1024, 32).bram18, 2);
+  EXPECT_EQ(estimateFifo(1024, 512).bram18, 30);
+  // 16 bursts of 64 beats.
+  EXPECT_EQ(estimatePort(512, 64).bram18, 30);
+  EXPECT_EQ(estimatePort(32, 64).bram18, 2);
+}
+
+} // namespace
