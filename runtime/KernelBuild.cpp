@@ -56,25 +56,16 @@ std::string findProgram(const std::string &name) {
   return "";
 }
 
-std::vector<std::string> flagsFor(const std::string &compiler) {
-  std::vector<std::string> flags = {
-      "-std=c++17", "-O3", "-march=native",
-      // A product and a sum are two roundings, as in the hardware.
-      "-ffp-contract=off",
-      // Square roots need not set errno, so they can be vectorized.
-      "-fno-math-errno",
-      // Local arrays that are too large must meet the guard page.
-      "-fstack-clash-protection", "-fPIC", "-shared", "-fvisibility=hidden",
-      // The pragmas of the kernel are for another compiler.
-      "-w"};
-#ifdef __x86_64__
-  // By default GCC copies tokens in halves that later vector loads have to wait
-  // for; with full width the simulation is several times faster.
-  if (compiler.find("clang") == std::string::npos)
-    flags.insert(flags.end(), {"-mmove-max=256", "-mstore-max=256"});
-#endif
-  return flags;
-}
+const std::vector<std::string> kFlags = {
+    "-std=c++17", "-O3", "-march=native",
+    // A product and a sum are two roundings, as in the hardware.
+    "-ffp-contract=off",
+    // Square roots need not set errno, so they can be vectorized.
+    "-fno-math-errno",
+    // Local arrays that are too large must meet the guard page.
+    "-fstack-clash-protection", "-fPIC", "-shared", "-fvisibility=hidden",
+    // The pragmas of the kernel are for another compiler.
+    "-w"};
 
 /// Runs a command with its output in a file; returns its exit code, or -1.
 int runCommand(const std::vector<std::string> &command,
@@ -198,7 +189,7 @@ HostCompiler HostCompiler::find() {
   if (compiler.path.empty())
     throw Error("expected a C++ compiler to build the simulation but found "
                 "none in PATH; install g++ or clang, or set STREAMTENSOR_CXX");
-  compiler.flags = flagsFor(compiler.path);
+  compiler.flags = kFlags;
   const char *include = std::getenv("STREAMTENSOR_RUNTIME_INCLUDE");
   compiler.includeDirectory =
       include && *include ? include : STREAMTENSOR_RUNTIME_INCLUDE_DIR;
