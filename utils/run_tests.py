@@ -10,8 +10,10 @@ usage: run_tests.py [--build-dir DIR] [--only PART]...
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -23,6 +25,9 @@ from pathlib import Path
 from project_files import ROOT
 
 LLVM_BIN = Path("/usr/lib/llvm-22/bin")
+# Seconds after which one unit or lit test, and one whole part, counts as hung.
+TEST_TIMEOUT = 600
+PART_TIMEOUT = 3600
 JOBS = str(os.cpu_count() or 2)
 
 
@@ -42,10 +47,22 @@ class Count:
         return f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped"
 
 
-def run(command: list[str], **options) -> int:
-    """Runs `command` in the project's root and returns its exit code."""
+def run(command: list[str]) -> int:
+    """Runs `command` in the project's root and returns its exit code.
+
+    Its whole process group is stopped, and counts as failed, after PART_TIMEOUT.
+    """
     print("$ " + " ".join(command), flush=True)
-    return subprocess.run(command, cwd=ROOT, **options).returncode
+    process = subprocess.Popen(command, cwd=ROOT, start_new_session=True)
+    try:
+        return process.wait(PART_TIMEOUT)
+    except subprocess.TimeoutExpired:
+        print(f"error: expected an end within {PART_TIMEOUT} s but got none", flush=True)
+        return 1
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def count_junit(path: Path) -> Count:
@@ -108,7 +125,7 @@ class Parts:
                 "--parallel",
                 JOBS,
                 "--timeout",
-                "900",
+                str(TEST_TIMEOUT),
                 "--output-on-failure",
                 "--no-tests=error",
                 "--output-junit",
@@ -126,6 +143,8 @@ class Parts:
                 "--verbose",
                 "--workers",
                 JOBS,
+                "--timeout",
+                str(TEST_TIMEOUT),
                 "--xunit-xml-output",
                 str(results),
                 str(self.build / "test"),
