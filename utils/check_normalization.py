@@ -123,7 +123,7 @@ def to_descriptor(array):
 def to_array(memref, shape):
     """Copies the memory behind a result, whose strides may be any."""
     strides = [memref.strides[dim] for dim in range(len(shape))]
-    extent = 1 + sum((n - 1) * s for n, s in zip(shape, strides))
+    extent = 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
     address = memref.data + 4 * memref.offset
     flat = np.ctypeslib.as_array((ctypes.c_float * extent).from_address(address))
     return np.lib.stride_tricks.as_strided(flat, shape, [4 * s for s in strides]).copy()
@@ -181,7 +181,7 @@ class Compiled:
 def difference(actual, expected):
     """Largest absolute difference over the largest absolute expected value."""
     worst = 0.0
-    for a, e in zip(actual, expected):
+    for a, e in zip(actual, expected, strict=True):
         if a.shape != e.shape:
             raise CheckError(f"expected a result of shape {e.shape} but got {a.shape}")
         if not np.array_equal(np.isnan(a), np.isnan(e)):

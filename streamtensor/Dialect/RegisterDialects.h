@@ -35,14 +35,14 @@ namespace streamtensor {
 
 /// Registers our dialects and the upstream ones that they are mixed with.
 inline void registerAllDialects(mlir::DialectRegistry &registry) {
-  registry.insert<itensor::ITensorDialect, dataflow::DataflowDialect,
-                  stream::StreamDialect, hls::HLSDialect,
-                  mlir::affine::AffineDialect, mlir::arith::ArithDialect,
-                  mlir::bufferization::BufferizationDialect,
-                  mlir::cf::ControlFlowDialect, mlir::func::FuncDialect,
-                  mlir::linalg::LinalgDialect, mlir::math::MathDialect,
-                  mlir::memref::MemRefDialect, mlir::ml_program::MLProgramDialect,
-                  mlir::scf::SCFDialect, mlir::tensor::TensorDialect>();
+  registry.insert<
+      itensor::ITensorDialect, dataflow::DataflowDialect, stream::StreamDialect,
+      hls::HLSDialect, mlir::affine::AffineDialect, mlir::arith::ArithDialect,
+      mlir::bufferization::BufferizationDialect, mlir::cf::ControlFlowDialect,
+      mlir::func::FuncDialect, mlir::linalg::LinalgDialect,
+      mlir::math::MathDialect, mlir::memref::MemRefDialect,
+      mlir::ml_program::MLProgramDialect, mlir::scf::SCFDialect,
+      mlir::tensor::TensorDialect>();
 }
 
 } // namespace streamtensor

@@ -58,8 +58,7 @@ struct AbsorbIntoConsumer : OpRewritePattern<GenericOp> {
       SmallVector<AffineMap> maps = op.getIndexingMapsArray();
       maps[index] = getSourceOfResult(copy).compose(maps[index]);
       // A dimension that only the copy's result had gives a loop its bounds.
-      if (!inversePermutation(
-              concatAffineMaps(maps, rewriter.getContext())))
+      if (!inversePermutation(concatAffineMaps(maps, rewriter.getContext())))
         continue;
       rewriter.modifyOpInPlace(op, [&] {
         operand->set(copy.getDpsInputOperand(0)->get());

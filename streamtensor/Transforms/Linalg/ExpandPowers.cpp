@@ -42,9 +42,10 @@ Value createProduct(OpBuilder &builder, Location loc, Value base,
   Value result, square = base;
   for (; exponent; exponent >>= 1) {
     if (exponent & 1)
-      result = result ? arith::MulFOp::create(builder, loc, square, result)
-                            .getResult()
-                      : square;
+      result =
+          result
+              ? arith::MulFOp::create(builder, loc, square, result).getResult()
+              : square;
     if (exponent > 1)
       square = arith::MulFOp::create(builder, loc, square, square);
   }

@@ -42,14 +42,14 @@ bool mayFuse(OpOperand *operand) {
          consumer.getMatchingIndexingMap(operand).isPermutation();
 }
 
-/// Gives every use of an integer generic a generic of its own, which then fuses.
+/// Gives every use of an integer generic a generic of its own, which then
+/// fuses.
 struct DuplicateIntegerGeneric : OpRewritePattern<GenericOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(GenericOp op,
                                 PatternRewriter &rewriter) const override {
     if (!streamtensor::isParallelGeneric(op) ||
-        !isIntegerTensor(op.getResult(0)) || op->use_empty() ||
-        op->hasOneUse())
+        !isIntegerTensor(op.getResult(0)) || op->use_empty() || op->hasOneUse())
       return rewriter.notifyMatchFailure(op, "it is no shared integer generic");
     OpOperand &use = *op->getUses().begin();
     Operation *copy = rewriter.clone(*op);

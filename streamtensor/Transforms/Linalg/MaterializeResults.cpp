@@ -88,7 +88,8 @@ struct MaterializeResults
     OpBuilder builder(&getContext());
     SmallVector<Operation *> splats;
     getOperation()->walk([&](Operation *op) {
-      if (op->getNumResults() == 1 && streamtensor::getSplatValue(op->getResult(0)))
+      if (op->getNumResults() == 1 &&
+          streamtensor::getSplatValue(op->getResult(0)))
         splats.push_back(op);
     });
     for (Operation *op : splats) {

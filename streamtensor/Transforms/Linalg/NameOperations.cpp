@@ -55,7 +55,7 @@ std::string getContractionName(GenericOp op, OpOperand *lhs, OpOperand *rhs) {
     rows |= left && !right;
     columns |= right && !left;
   }
-  StringRef kind = rows && columns ? "matmul"
+  StringRef kind = rows && columns   ? "matmul"
                    : rows || columns ? "matvec"
                                      : "dot";
   return ((batch ? "batch_" : "") + kind).str();
@@ -114,8 +114,7 @@ std::string getParallelName(GenericOp op) {
       function = &inner;
   if (!function || function == last)
     return name;
-  std::string first =
-      hasSigmoid(body) ? "sigmoid" : getScalarName(function);
+  std::string first = hasSigmoid(body) ? "sigmoid" : getScalarName(function);
   return first + "_" + name;
 }
 

@@ -60,8 +60,7 @@ struct DropParallelInit : OpRewritePattern<linalg::GenericOp> {
       rewriter.modifyOpInPlace(op, [&] {
         OpBuilder::InsertionGuard guard(rewriter);
         rewriter.setInsertionPointToStart(op.getBody());
-        Value scalar =
-            arith::ConstantOp::create(rewriter, op.getLoc(), *splat);
+        Value scalar = arith::ConstantOp::create(rewriter, op.getLoc(), *splat);
         rewriter.replaceAllUsesWith(arg, scalar);
         init->set(empty);
       });
@@ -101,7 +100,8 @@ struct SplitReductionInit : OpRewritePattern<linalg::GenericOp> {
     if (!splat && !combiner)
       return rewriter.notifyMatchFailure(op, "the combination is not known");
 
-    TypedAttr start = splat ? *splat : streamtensor::getNeutralElement(combiner);
+    TypedAttr start =
+        splat ? *splat : streamtensor::getNeutralElement(combiner);
     Value scalar = arith::ConstantOp::create(rewriter, loc, start);
     Value empty = createEmptyResult(rewriter, op);
     Value fill = linalg::FillOp::create(rewriter, loc, scalar, empty).result();
@@ -118,7 +118,8 @@ struct SplitReductionInit : OpRewritePattern<linalg::GenericOp> {
                                                utils::IteratorType::parallel);
     auto combined = linalg::GenericOp::create(
         rewriter, loc, TypeRange(type), ValueRange{op.getResult(0), old}, empty,
-        maps, iterators, [&](OpBuilder &builder, Location loc, ValueRange args) {
+        maps, iterators,
+        [&](OpBuilder &builder, Location loc, ValueRange args) {
           OperationState state(loc, combiner->getName(), args.take_front(2),
                                TypeRange(type.getElementType()),
                                combiner->getAttrs());

@@ -71,12 +71,13 @@ struct ExpandAboveConcat : OpRewritePattern<tensor::ExpandShapeOp> {
                                 PatternRewriter &rewriter) const override {
     auto concat = op.getSrc().getDefiningOp<tensor::ConcatOp>();
     if (!concat || !concat->hasOneUse())
-      return rewriter.notifyMatchFailure(op, "its source is no concat of its own");
+      return rewriter.notifyMatchFailure(op,
+                                         "its source is no concat of its own");
     SmallVector<ReassociationIndices> groups;
     ArrayRef<int64_t> group = getGroup(op, groups, concat.getDim());
-    if (group.size() != 1 ||
-        llvm::is_contained(op.getType().getShape(), 1))
-      return rewriter.notifyMatchFailure(op, "it splits the concat's dimension");
+    if (group.size() != 1 || llvm::is_contained(op.getType().getShape(), 1))
+      return rewriter.notifyMatchFailure(op,
+                                         "it splits the concat's dimension");
     SmallVector<Value> inputs;
     for (Value input : concat.getInputs())
       inputs.push_back(expandLike(rewriter, op, input, concat.getDim()));
@@ -96,7 +97,8 @@ struct ExpandAboveSlice : OpRewritePattern<tensor::ExpandShapeOp> {
     if (!slice || !slice->hasOneUse() ||
         slice.getSourceType().getRank() != slice.getType().getRank() ||
         llvm::is_contained(op.getType().getShape(), 1))
-      return rewriter.notifyMatchFailure(op, "its source is no slice of its own");
+      return rewriter.notifyMatchFailure(op,
+                                         "its source is no slice of its own");
     RankedTensorType source = slice.getSourceType();
     SmallVector<ReassociationIndices> groups = op.getReassociationIndices();
     SmallVector<int64_t> offsets, sizes, strides, shape;

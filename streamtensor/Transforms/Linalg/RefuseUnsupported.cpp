@@ -45,7 +45,8 @@ const char *const kAdviceRewrite =
     "rewrite this line of the model with supported operations, or leave it to "
     "the host";
 
-template <typename T> std::string print(T value) {
+template <typename T>
+std::string print(T value) {
   std::string text;
   llvm::raw_string_ostream(text) << value;
   return text;
@@ -198,8 +199,8 @@ MaybeRefusal checkLinalg(LinalgOp op, const LiveSet &live) {
                    "use one result only (for a maximum: its value, not its "
                    "index)"};
   for (OpOperand &operand : op->getOpOperands()) {
-    bool isDead = op.isDpsInit(&operand) &&
-                  !live.isLive(op.getTiedOpResult(&operand));
+    bool isDead =
+        op.isDpsInit(&operand) && !live.isLive(op.getTiedOpResult(&operand));
     if (!isDead && !isSupportedMap(op.getMatchingIndexingMap(&operand),
                                    operand.get().getType()))
       return Refusal{"its indexing map '" +
@@ -215,7 +216,8 @@ MaybeRefusal checkLinalg(LinalgOp op, const LiveSet &live) {
   for (Value result : op->getResults()) {
     if (!live.isLive(result))
       continue;
-    if (reduces && cast<ShapedType>(result.getType()).getElementType().isIntOrIndex())
+    if (reduces &&
+        cast<ShapedType>(result.getType()).getElementType().isIntOrIndex())
       return Refusal{"it reduces integers, which are not supported yet",
                      kAdviceType};
     auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());

@@ -29,11 +29,10 @@ namespace {
 /// Dialects whose operations parse, or end in a better message of the parser.
 bool isKnownDialect(StringRef dialect) {
   static constexpr StringLiteral known[] = {
-      "affine",  "arith",   "bufferization", "builtin", "cf",
-      "complex", "dataflow", "func",         "hls",     "index",
-      "itensor", "linalg",  "llvm",          "math",    "memref",
-      "ml_program", "scf",  "st",            "stream",  "tensor",
-      "tosa",    "vector"};
+      "affine",   "arith",  "bufferization", "builtin",    "cf",      "complex",
+      "dataflow", "func",   "hls",           "index",      "itensor", "linalg",
+      "llvm",     "math",   "memref",        "ml_program", "scf",     "st",
+      "stream",   "tensor", "tosa",          "vector"};
   return is_contained(known, dialect);
 }
 
@@ -47,8 +46,7 @@ StringRef getAdvice(StringRef name) {
              "sort and sample on the host")
       .Case("tm_tensor.scatter",
             "return new rows instead of writing them into a tensor by index")
-      .Case("tm_tensor.attention",
-            "export with attn_implementation=\"eager\"")
+      .Case("tm_tensor.attention", "export with attn_implementation=\"eager\"")
       .Default("rewrite this line of the model with supported operations, or "
                "leave it to the host");
 }
@@ -167,9 +165,9 @@ SmallVector<Found> Scanner::run() {
     if (!quoted && !isAlpha(c) && c != '_') {
       // `%0:2, %1 =` keeps the start open; everything else closes it.
       if (c == '%' || c == '#')
-        while (pos + 1 < text.size() && (isAlnum(text[pos + 1]) ||
-                                         is_contained(StringRef("_:$."),
-                                                      text[pos + 1])))
+        while (pos + 1 < text.size() &&
+               (isAlnum(text[pos + 1]) ||
+                is_contained(StringRef("_:$."), text[pos + 1])))
           ++pos;
       else if (c != '=' && c != ',')
         atStart = false;
@@ -180,9 +178,9 @@ SmallVector<Found> Scanner::run() {
       continue;
     }
     if (!quoted)
-      for (end = pos; end < text.size() &&
-                      (isAlnum(text[end]) || text[end] == '_' ||
-                       text[end] == '.' || text[end] == '$');)
+      for (end = pos;
+           end < text.size() && (isAlnum(text[end]) || text[end] == '_' ||
+                                 text[end] == '.' || text[end] == '$');)
         ++end;
     StringRef word = text.slice(pos, end);
     if (quoted)

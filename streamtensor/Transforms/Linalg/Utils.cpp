@@ -91,7 +91,8 @@ std::optional<TypedAttr> getSplatValue(Value value) {
 }
 
 /// Appends the source lines that `loc` names, innermost frame first.
-static void collectFrames(Location loc, SmallVectorImpl<FileLineColLoc> &frames) {
+static void collectFrames(Location loc,
+                          SmallVectorImpl<FileLineColLoc> &frames) {
   if (auto file = dyn_cast<FileLineColLoc>(loc)) {
     frames.push_back(file);
   } else if (auto name = dyn_cast<NameLoc>(loc)) {

@@ -69,8 +69,9 @@ mlir::LogicalResult applyBounded(mlir::Operation *op,
                                  llvm::StringRef pass);
 
 /// Adds the canonicalization patterns of the dialects that occur in normalized
-/// functions, and one that turns a reshaped `tensor.empty` into a `tensor.empty`
-/// (upstream's needs interface models that a tool may not have registered).
+/// functions, and one that turns a reshaped `tensor.empty` into a
+/// `tensor.empty` (upstream's needs interface models that a tool may not have
+/// registered).
 void addCanonicalizationPatterns(mlir::RewritePatternSet &patterns);
 
 /// Creates `tensor.empty` of the given shape and element type.

@@ -61,8 +61,7 @@ LogicalResult verifyBody(GenericOp op) {
 
 LogicalResult verifyGeneric(GenericOp op) {
   if (op.getNumResults() != 1)
-    return op.emitOpError("expected one result but got ")
-           << op.getNumResults();
+    return op.emitOpError("expected one result but got ") << op.getNumResults();
   for (AffineMap map : op.getIndexingMapsArray())
     if (!map.isProjectedPermutation())
       return op.emitOpError("expected projected permutations as indexing maps "

@@ -45,8 +45,8 @@ module attributes {torch.debug_module_name = "M"} {
   EXPECT_FALSE(findUnregisteredOps(""));
 }
 
-// The text that torch-mlir prints with locations: the scan's own location stands
-// behind its region.
+// The text that torch-mlir prints with locations: the scan's own location
+// stands behind its region.
 TEST(UnregisteredOps, FindsScanWithItsModelLine) {
   auto message = findUnregisteredOps(R"(
 #loc3 = loc("model.py":8:0)
@@ -86,24 +86,28 @@ TEST(UnregisteredOps, PrefersTheModelOverPyTorch) {
   EXPECT_TRUE(says(message, "'tm_tensor.topk' at model.py:12")) << *message;
   EXPECT_TRUE(says(message, "sample on the host"));
   // Nothing else is known about this one.
-  EXPECT_TRUE(says(message, "'torch.aten.relu' at lib/torch/nn/functional.py:100"))
+  EXPECT_TRUE(
+      says(message, "'torch.aten.relu' at lib/torch/nn/functional.py:100"))
       << *message;
 }
 
 TEST(UnregisteredOps, FindsGenericFormAndOperationsWithoutResults) {
-  auto message = findUnregisteredOps("\n"
-                                     "%0 = \"tm_tensor.sort\"(%a) : (i32) -> i32\n"
-                                     "  torch.overwrite %0\n");
+  auto message =
+      findUnregisteredOps("\n"
+                          "%0 = \"tm_tensor.sort\"(%a) : (i32) -> i32\n"
+                          "  torch.overwrite %0\n");
   ASSERT_TRUE(message);
-  EXPECT_TRUE(says(message, "'tm_tensor.sort' (line 2 of the text)")) << *message;
-  EXPECT_TRUE(says(message, "'torch.overwrite' (line 3 of the text)")) << *message;
+  EXPECT_TRUE(says(message, "'tm_tensor.sort' (line 2 of the text)"))
+      << *message;
+  EXPECT_TRUE(says(message, "'torch.overwrite' (line 3 of the text)"))
+      << *message;
 }
 
 // Text that ends in the middle must not be read beyond its end.
 TEST(UnregisteredOps, SurvivesBrokenText) {
   for (const char *text :
-       {"%0 = tm_tensor.scan {", "\"tm_tensor.sort", "\"abc\\", "%", "#loc = ",
-        "#loc1 = loc(#loc1)\n%0 = tm_tensor.scan loc(#loc1)"})
+       {"%0 = tm_tensor.scan {", "\"tm_tensor.sort", "\"abc\\", "%",
+        "#loc = ", "#loc1 = loc(#loc1)\n%0 = tm_tensor.scan loc(#loc1)"})
     (void)findUnregisteredOps(text);
   EXPECT_TRUE(findUnregisteredOps("%0 = tm_tensor.scan {"));
 }

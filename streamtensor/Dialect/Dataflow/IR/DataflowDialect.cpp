@@ -39,10 +39,10 @@ void DataflowDialect::registerAttributes() {
       >();
 }
 
-LogicalResult
-ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                     ArrayRef<int64_t> order, ArrayRef<int64_t> tile,
-                     ArrayRef<int64_t> unroll) {
+LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   ArrayRef<int64_t> order,
+                                   ArrayRef<int64_t> tile,
+                                   ArrayRef<int64_t> unroll) {
   size_t rank = order.size();
   if (tile.size() != rank || unroll.size() != rank)
     return emitError() << "expected tile and unroll of rank " << rank
@@ -60,8 +60,8 @@ ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
       return emitError() << "expected positive tile and unroll factors";
     if (tile[dim] % unroll[dim] != 0)
       return emitError() << "expected unroll factor " << unroll[dim]
-                         << " to divide tile " << tile[dim]
-                         << " of dimension " << dim;
+                         << " to divide tile " << tile[dim] << " of dimension "
+                         << dim;
   }
   return success();
 }

@@ -67,13 +67,12 @@ void KernelOp::print(OpAsmPrinter &printer) {
   printer << ' ';
   printer.printAttribute(getSymAttr());
   printer << " (";
-  llvm::interleaveComma(
-      llvm::zip_equal(getBlock().getArguments(), getInputs()), printer,
-      [&](auto pair) {
-        auto [argument, input] = pair;
-        printer.printRegionArgument(argument);
-        printer << " = " << input << " : " << input.getType();
-      });
+  llvm::interleaveComma(llvm::zip_equal(getBlock().getArguments(), getInputs()),
+                        printer, [&](auto pair) {
+                          auto [argument, input] = pair;
+                          printer.printRegionArgument(argument);
+                          printer << " = " << input << " : " << input.getType();
+                        });
   printer << ')';
   printer.printOptionalArrowTypeList(getOutputs().getTypes());
   printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {"sym"});

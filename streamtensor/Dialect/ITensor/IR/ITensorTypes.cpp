@@ -119,9 +119,9 @@ Type ITensorType::parse(AsmParser &parser) {
   Type elementType;
   AffineMap map;
   auto parseList = [&](SmallVectorImpl<int64_t> &list) {
-    return parser.parseCommaSeparatedList(
-        AsmParser::Delimiter::Square,
-        [&] { return parser.parseInteger(list.emplace_back()); });
+    return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+      return parser.parseInteger(list.emplace_back());
+    });
   };
   SMLoc loc = parser.getCurrentLocation();
   if (parser.parseLess() ||
