@@ -6,6 +6,7 @@ Skipped as a whole where the C++ tools are not built.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -23,7 +24,7 @@ from streamtensor.runtime.generation import Generator, ModelDescription
 from streamtensor.runtime.process import Runtime
 from streamtensor.runtime.sampling import Sampler
 
-BIN = ROOT / "build" / "bin"
+BIN = Path(os.environ.get("STREAMTENSOR_BIN_DIR", ROOT / "build" / "bin"))
 TOOLS = [BIN / f"streamtensor-{tool}" for tool in ("compile", "pack", "run", "runtime")]
 pytestmark = pytest.mark.skipif(
     not all(tool.is_file() for tool in TOOLS), reason="the C++ tools are not built"
