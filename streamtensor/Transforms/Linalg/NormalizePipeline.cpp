@@ -63,7 +63,8 @@ void buildNormalizePipeline(OpPassManager &pm, const NormalizeOptions &options) 
   // new copies next to consumers.
   func.addPass(createAbsorbCopies());
   func.addPass(createFuseElementwise());
-  func.addPass(createSplitSlicedGenerics());
+  if (options.splitSlicedGenerics)
+    func.addPass(createSplitSlicedGenerics());
   func.addPass(createPropagateReshapes());
   func.addPass(createAbsorbCopies());
   func.addPass(createPropagateReshapes());

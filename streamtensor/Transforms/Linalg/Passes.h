@@ -40,6 +40,12 @@ struct NormalizeOptions : public mlir::PassPipelineOptions<NormalizeOptions> {
       *this, "demote-f64",
       llvm::cl::desc("compute in f32 what the model computes in f64"),
       llvm::cl::init(true)};
+  /// Off: a slice of an argument is loaded whole and cut on the chip, so that
+  /// each part of a split product would load all of the weight.
+  Option<bool> splitSlicedGenerics{
+      *this, "split-sliced-generics",
+      llvm::cl::desc("split generics that are only read in disjoint slices"),
+      llvm::cl::init(false)};
 };
 
 /// Adds the passes from imported Linalg to the normalized form to `pm`, a pass

@@ -59,6 +59,12 @@ SmallVector<ExtractSliceOp> getDisjointSlices(GenericOp op) {
       return {};
     slices.push_back(slice);
   }
+  // Users come in no particular order: query, key, value read better.
+  llvm::sort(slices, [](ExtractSliceOp a, ExtractSliceOp b) {
+    return std::lexicographical_compare(
+        a.getStaticOffsets().begin(), a.getStaticOffsets().end(),
+        b.getStaticOffsets().begin(), b.getStaticOffsets().end());
+  });
   return slices;
 }
 

@@ -50,10 +50,10 @@ func.func @one_row(%x: tensor<1x8xf32>, %w: tensor<8x6xf32>) -> tensor<1x6xf32> 
 // A concatenation keeps its own dimension, also where a part has size one.
 // CHECK-LABEL: func.func @concat
 // CHECK-SAME: (%[[A:.*]]: tensor<1x2x9x1x8xf32>, %[[B:.*]]: tensor<1x2x1x1x8xf32>)
-// CHECK-DAG: %[[CA:.*]] = tensor.collapse_shape %[[A]] {{\[\[}}0, 1], [2, 3], [4]] : tensor<1x2x9x1x8xf32> into tensor<2x9x8xf32>
-// CHECK-DAG: %[[CB:.*]] = tensor.collapse_shape %[[B]] {{\[\[}}0, 1], [2, 3], [4]] : tensor<1x2x1x1x8xf32> into tensor<2x1x8xf32>
+// CHECK-DAG: %[[CA:.*]] = tensor.collapse_shape %[[A]] {{\[\[}}0, 1], [2], [3, 4]] : tensor<1x2x9x1x8xf32> into tensor<2x9x8xf32>
+// CHECK-DAG: %[[CB:.*]] = tensor.collapse_shape %[[B]] {{\[\[}}0, 1], [2], [3, 4]] : tensor<1x2x1x1x8xf32> into tensor<2x1x8xf32>
 // CHECK: %[[C:.*]] = tensor.concat dim(1) %[[CA]], %[[CB]] : (tensor<2x9x8xf32>, tensor<2x1x8xf32>) -> tensor<2x10x8xf32>
-// CHECK: tensor.expand_shape %[[C]] {{\[\[}}0, 1], [2, 3], [4]] output_shape [1, 2, 10, 1, 8]
+// CHECK: tensor.expand_shape %[[C]] {{\[\[}}0, 1], [2], [3, 4]] output_shape [1, 2, 10, 1, 8]
 func.func @concat(%a: tensor<1x2x9x1x8xf32>, %b: tensor<1x2x1x1x8xf32>) -> tensor<1x2x10x1x8xf32> {
   %c = tensor.concat dim(2) %a, %b : (tensor<1x2x9x1x8xf32>, tensor<1x2x1x1x8xf32>) -> tensor<1x2x10x1x8xf32>
   return %c : tensor<1x2x10x1x8xf32>
@@ -66,7 +66,7 @@ func.func @concat(%a: tensor<1x2x9x1x8xf32>, %b: tensor<1x2x1x1x8xf32>) -> tenso
 // CHECK-SAME: (%[[X:.*]]: tensor<1x4x3x8xf32>)
 // CHECK: %[[C:.*]] = tensor.collapse_shape %[[X]] {{\[\[}}0, 1], [2], [3]] : tensor<1x4x3x8xf32> into tensor<4x3x8xf32>
 // CHECK: %[[S:.*]] = tensor.extract_slice %[[C]][0, 2, 4] [4, 1, 4] [1, 1, 1] : tensor<4x3x8xf32> to tensor<4x1x4xf32>
-// CHECK: %[[R:.*]] = tensor.collapse_shape %[[S]] {{\[\[}}0, 1], [2]] : tensor<4x1x4xf32> into tensor<4x4xf32>
+// CHECK: %[[R:.*]] = tensor.collapse_shape %[[S]] {{\[\[}}0], [1, 2]] : tensor<4x1x4xf32> into tensor<4x4xf32>
 // CHECK: return %[[R]] : tensor<4x4xf32>
 func.func @slice(%x: tensor<1x4x3x8xf32>) -> tensor<4x4xf32> {
   %s = tensor.extract_slice %x[0, 0, 2, 4] [1, 4, 1, 4] [1, 1, 1, 1] : tensor<1x4x3x8xf32> to tensor<4x4xf32>
