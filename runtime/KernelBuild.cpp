@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -154,6 +155,24 @@ std::string hashOf(const DesignInterface &design,
   return sha256Hex(text).substr(0, kHashDigits);
 }
 
+constexpr const char *kBuildPrefix = "build";
+
+/// Removes the temporary folders of builds that were interrupted: theirs is a
+/// process that does not exist any more.
+void removeInterruptedBuilds(const std::string &folder) {
+  std::error_code ignored;
+  for (const auto &entry : fs::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    const size_t prefix = std::strlen(kBuildPrefix);
+    const long process = name.compare(0, prefix, kBuildPrefix) == 0
+                             ? std::atol(name.c_str() + prefix)
+                             : 0;
+    if (process > 0 && kill(static_cast<pid_t>(process), 0) != 0 &&
+        errno == ESRCH)
+      fs::remove_all(entry.path(), ignored);
+  }
+}
+
 /// A folder that disappears at the end of its scope.
 class TemporaryFolder {
 public:
@@ -220,9 +239,11 @@ runtime::buildKernel(const DesignInterface &design,
 
   if (progress)
     progress("building the simulation of " + design.kernel);
+  removeInterruptedBuilds(folder);
   static std::atomic<unsigned> builds = 0;
-  const TemporaryFolder build(folder + "/build" + std::to_string(getpid()) +
-                              "." + std::to_string(builds++));
+  const TemporaryFolder build(folder + "/" + kBuildPrefix +
+                              std::to_string(getpid()) + "." +
+                              std::to_string(builds++));
   writeFileAtomically(build.path + "/kernel.cpp", kernel);
   writeFileAtomically(build.path + "/simulation.cpp", wrapperText(design));
   const std::string object = build.path + "/simulation.so";

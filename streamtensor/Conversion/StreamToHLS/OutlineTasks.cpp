@@ -108,6 +108,17 @@ static LogicalResult checkOperands(KernelOp kernel) {
   return success();
 }
 
+/// Adds a use of memory: what is read by one and written by another is both.
+static void mergeDirection(func::FuncOp function, unsigned argument,
+                           StringRef direction) {
+  auto known =
+      function.getArgAttrOfType<StringAttr>(argument, hls::kDirectionAttr);
+  if (known && known.getValue() != direction)
+    direction = "inout";
+  function.setArgAttr(argument, hls::kDirectionAttr,
+                      StringAttr::get(function.getContext(), direction));
+}
+
 void KernelOutliner::createGroup() {
   builder.setInsertionPoint(top);
   std::string name = symbols.get(kernel.getSym());
@@ -326,9 +337,7 @@ LogicalResult KernelOutliner::outline(TaskOp task) {
       unsigned number = argument.getArgNumber();
       if (Attribute packed = group.getArgAttr(number, hls::kPackedAttr))
         function.setArgAttr(index, hls::kPackedAttr, packed);
-      if (isOut || !group.getArgAttr(number, hls::kDirectionAttr))
-        group.setArgAttr(number, hls::kDirectionAttr,
-                         builder.getStringAttr(isOut ? "out" : "in"));
+      mergeDirection(group, number, isOut ? "out" : "in");
     } else if (isOut) {
       origins[value] = originOf(task);
     }
@@ -383,9 +392,7 @@ LogicalResult KernelOutliner::run() {
     if (!direction || !base)
       continue;
     unsigned number = base.getArgNumber();
-    if (direction.getValue() == "out" ||
-        !top.getArgAttr(number, hls::kDirectionAttr))
-      top.setArgAttr(number, hls::kDirectionAttr, direction);
+    mergeDirection(top, number, direction.getValue());
   }
   builder.setInsertionPoint(kernel);
   func::CallOp::create(builder, kernel.getLoc(), group,

@@ -146,12 +146,15 @@ LogicalResult Emitter::emitInterfaces(func::FuncOp top) {
     auto direction =
         top.getArgAttrOfType<StringAttr>(index, hls::kDirectionAttr);
     const std::string &name = memories.lookup(top.getArgument(index)).name;
-    bool isRead = direction && direction.getValue() == "in";
+    StringRef used = direction ? direction.getValue() : StringRef("inout");
     pragma() << "interface m_axi port=" << name
              << " bundle=" << port.getBundle()
-             << " offset=slave depth=" << port.getDepth() << " max_"
-             << (isRead ? "read" : "write")
-             << "_burst_length=" << port.getBurst() << "\n";
+             << " offset=slave depth=" << port.getDepth();
+    if (used != "out")
+      os << " max_read_burst_length=" << port.getBurst();
+    if (used != "in")
+      os << " max_write_burst_length=" << port.getBurst();
+    os << "\n";
     pragma() << "interface s_axilite port=" << name << "\n";
   }
   pragma() << "interface s_axilite port=return\n";

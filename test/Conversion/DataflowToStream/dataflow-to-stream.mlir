@@ -273,3 +273,61 @@ func.func @converter(%x: memref<16xf32>, %y: memref<8xf32>) {
   }
   return
 }
+
+// -----
+
+// Reshapes of a token inside a task are resolved to indices of the token.
+
+!A = !itensor.itensor<2x4xf32, [3] * [2], (d0) -> (d0, 0)>
+!B = !itensor.itensor<8xf32, [3] * [8], (d0) -> (d0)>
+
+// CHECK: #[[ROW:.*]] = affine_map<(d0) -> (d0 floordiv 4)>
+// CHECK: #[[COLUMN:.*]] = affine_map<(d0) -> (d0 mod 4)>
+// CHECK-LABEL: func.func @reshape
+func.func @reshape(%x: memref<6x4xf32>, %y: memref<24xf32>) {
+  dataflow.kernel "group0" (%mx: memref<6x4xf32> = %x : memref<6x4xf32>, %my: memref<24xf32> = %y : memref<24xf32>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c3 = arith.constant 3 : index
+    %e0 = itensor.instance "load_out" depth 2 : !A
+    %s0 = dataflow.task "load" inits(%o = %e0) : (!A) attributes {kind = "dma_in"} {
+      %r = scf.for %i = %c0 to %c3 step %c1 iter_args(%p = %o) -> (!A) {
+        %at = affine.apply affine_map<(d0) -> (d0 * 2)>(%i)
+        %sv = memref.subview %mx[%at, 0] [2, 4] [1, 1] : memref<6x4xf32> to memref<2x4xf32, strided<[4, 1], offset: ?>>
+        %t = bufferization.to_tensor %sv restrict : memref<2x4xf32, strided<[4, 1], offset: ?>> to tensor<2x4xf32>
+        %q = itensor.write %t into %p : tensor<2x4xf32>, !A
+        scf.yield %q : !A
+      }
+      dataflow.yield %r : !A
+    }
+    %e1 = itensor.instance "flat_out" depth 2 : !B
+    // CHECK: dataflow.task "flat"
+    %s1 = dataflow.task "flat" inits(%o = %e1) : (!B) attributes {kind = "compute"} {
+      %r = scf.for %i = %c0 to %c3 step %c1 iter_args(%p = %o) -> (!B) {
+        // CHECK: stream.read %{{.*}} into %[[T:.*]] : !stream.stream<2x4xf32, 2>, memref<2x4xf32>
+        // CHECK: scf.for %[[L:.*]] = %c0 to %c8
+        // CHECK-DAG: %[[I:.*]] = affine.apply #[[ROW]](%[[L]])
+        // CHECK-DAG: %[[J:.*]] = affine.apply #[[COLUMN]](%[[L]])
+        // CHECK: memref.load %[[T]][%[[I]], %[[J]]]
+        %ti = tensor.empty() : tensor<2x4xf32>
+        %t = itensor.read %s0 init(%ti : tensor<2x4xf32>) : !A -> tensor<2x4xf32>
+        %f = tensor.collapse_shape %t [[0, 1]] : tensor<2x4xf32> into tensor<8xf32>
+        %q = itensor.write %f into %p : tensor<8xf32>, !B
+        scf.yield %q : !B
+      }
+      dataflow.yield %r : !B
+    }
+    dataflow.task "store" attributes {kind = "dma_out"} {
+      scf.for %i = %c0 to %c3 step %c1 {
+        %ti = tensor.empty() : tensor<8xf32>
+        %v = itensor.read %s1 init(%ti : tensor<8xf32>) : !B -> tensor<8xf32>
+        %at = affine.apply affine_map<(d0) -> (d0 * 8)>(%i)
+        %sv = memref.subview %my[%at] [8] [1] : memref<24xf32> to memref<8xf32, strided<[1], offset: ?>>
+        bufferization.materialize_in_destination %v in writable %sv : (tensor<8xf32>, memref<8xf32, strided<[1], offset: ?>>) -> ()
+      }
+      dataflow.yield
+    }
+    dataflow.yield
+  }
+  return
+}

@@ -42,7 +42,7 @@
 // CHECK-LABEL: func.func @f(
 // CHECK-SAME: %[[X:.*]]: memref<8xf32> {dataflow.name = "arg0", dataflow.role = "input", hls.direction = "in", hls.interface = #hls.interface<bundle = "gmem0", depth = 8, burst = 64>, hls.name = "arg0"},
 // CHECK-SAME: %[[Y:.*]]: memref<8xf32> {{{.*}}hls.direction = "out", hls.interface = #hls.interface<bundle = "gmem1", depth = 8, burst = 64>, hls.name = "result0"},
-// CHECK-SAME: %[[WS:.*]]: memref<8xf32> {dataflow.name = "workspace0", dataflow.role = "workspace", hls.direction = "out", hls.interface = #hls.interface<bundle = "gmem2", depth = 8, burst = 64>, hls.name = "workspace0"})
+// CHECK-SAME: %[[WS:.*]]: memref<8xf32> {dataflow.name = "workspace0", dataflow.role = "workspace", hls.direction = "inout", hls.interface = #hls.interface<bundle = "gmem2", depth = 8, burst = 64>, hls.name = "workspace0"})
 // CHECK-SAME: attributes {hls.top}
 // CHECK: call @group_0(%[[X]], %[[WS]])
 // CHECK: %[[VIEW:.*]] = memref.expand_shape %[[WS]]

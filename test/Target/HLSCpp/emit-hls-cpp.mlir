@@ -178,3 +178,43 @@ func.func private @expressions(%x: memref<4x8xf32, strided<[16, 1]>> {hls.name =
   memref.store %18, %y[%c1] : memref<64xf32>
   return
 }
+
+// Constant tables are flat; dimensions of size one have no subscript; a read whose
+// token nobody uses is a statement of its own.
+
+memref.global "private" constant @values : memref<2x2xf32> = dense<[[0.5, 1.0], [1.5, 2.0]]>
+
+// CHECK-LABEL: static void memory(
+// CHECK-SAME: hls::stream<f32x4> &in, float *y) {
+func.func private @memory(%in: !stream.stream<2x2xf32, 2> {hls.name = "in", hls.direction = "in"},
+                          %y: memref<1xf32> {hls.name = "y", hls.direction = "out"}) attributes {hls.task} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  // CHECK-NEXT: static const float table[4] = {0.5f, 1.0f, 1.5f, 2.0f};
+  %table = memref.get_global @values : memref<2x2xf32>
+  // CHECK-NEXT: float buffer[2][8];
+  // CHECK-NEXT: #pragma HLS array_partition variable=buffer type=cyclic factor=4 dim=2
+  // CHECK-NEXT: #pragma HLS bind_storage variable=buffer type=ram_2p impl=lutram
+  %buffer = stream.buffer "buffer" {hls.partition = [#hls.partition<kind = "cyclic", factor = 4, dim = 3>], hls.storage = #hls.storage<type = "ram_2p", impl = "lutram">} : memref<2x1x8xf32>
+  // CHECK-NEXT: in.read();
+  %dropped = memref.alloc() : memref<2x2xf32>
+  stream.read %in into %dropped : !stream.stream<2x2xf32, 2>, memref<2x2xf32>
+  // CHECK-NEXT: const f32x4 token = in.read();
+  %token = memref.alloc() : memref<2x2xf32>
+  stream.read %in into %token : !stream.stream<2x2xf32, 2>, memref<2x2xf32>
+  // CHECK-NEXT: buffer[1][2] = token[3] * table[2];
+  %a = memref.load %token[%c1, %c1] : memref<2x2xf32>
+  %b = memref.load %table[%c1, %c0] : memref<2x2xf32>
+  %c = arith.mulf %a, %b : f32
+  memref.store %c, %buffer[%c1, %c0, %c2] : memref<2x1x8xf32>
+  // The load stands before the write of the same array.
+  // CHECK-NEXT: const float t = buffer[1][2];
+  // CHECK-NEXT: buffer[1][2] = 2.0f;
+  // CHECK-NEXT: y[0] = t;
+  %old = memref.load %buffer[%c1, %c0, %c2] : memref<2x1x8xf32>
+  %two = arith.constant 2.0 : f32
+  memref.store %two, %buffer[%c1, %c0, %c2] : memref<2x1x8xf32>
+  memref.store %old, %y[%c0] : memref<1xf32>
+  return
+}

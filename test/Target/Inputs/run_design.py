@@ -4,7 +4,7 @@ The expected results are computed here from what the comment of the .mlir file
 says, element by element. Integers of this size have exact sums in float, in any
 order.
 
-usage: run_design.py PROGRAM DESIGN matvec|tasks
+usage: run_design.py PROGRAM DESIGN matvec|tasks|memory
 """
 
 import json
@@ -54,10 +54,15 @@ def tasks(numbers):
     return {"arg0": ([8, 32], x)}, {"result0": sums, "result1": part}
 
 
+def memory(numbers):
+    x = numbers(2 * 3 * 4)
+    return {"arg0": ([2, 3, 4], x)}, {"result0": [2.0 * (value + 1.0) for value in x]}
+
+
 def main():
     program, design, case = sys.argv[1:]
     generator = random.Random(7)
-    inputs, expected = {"matvec": matvec, "tasks": tasks}[case](
+    inputs, expected = {"matvec": matvec, "tasks": tasks, "memory": memory}[case](
         lambda count: [float(generator.randint(-8, 8)) for _ in range(count)]
     )
     source, result = f"{design}/in.safetensors", f"{design}/out.safetensors"

@@ -38,7 +38,8 @@ inline constexpr llvm::StringLiteral kLabelAttr = "hls.label";
 inline constexpr llvm::StringLiteral kPartitionAttr = "hls.partition";
 inline constexpr llvm::StringLiteral kStorageAttr = "hls.storage";
 inline constexpr llvm::StringLiteral kNameAttr = "hls.name";
-/// On arguments of functions: "in" when the function only reads it, else "out".
+/// On arguments of functions: "in" when the function only reads it, "out" when it
+/// only writes it, "inout" (memory between groups) for both.
 inline constexpr llvm::StringLiteral kDirectionAttr = "hls.direction";
 /// On memory arguments: elements of one vector, the unit of access (a packed
 /// argument; its innermost dimensions hold one vector).
