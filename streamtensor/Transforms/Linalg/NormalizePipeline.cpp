@@ -32,19 +32,17 @@ void buildNormalizePipeline(OpPassManager &pm, const NormalizeOptions &options) 
   pm.addPass(createSymbolDCEPass());
   OpPassManager &func = pm.nest<func::FuncOp>();
 
-  // Right after what folds away by itself (casts to unknown sizes and back,
-  // assertions about them): names and locations are those that the user knows.
-  func.addPass(createBoundedCanonicalizer());
+  // First of all, on the text as it was imported: names and locations are still
+  // those that the user knows.
   func.addPass(createRefuseUnsupported({options.demoteF64}));
 
-  // Constants have to be visible before anything folds or looks for splats.
-  func.addPass(createInlineResources());
   // Before any fusion: with one float type, the f64 and the f32 computation of
   // a layer norm's mean become equal and the next CSE merges them.
   if (options.demoteF64)
     func.addPass(createDemoteF64());
-  // After f64 is gone: exponents are f64 constants as often as not.
-  func.addPass(createExpandMath());
+  // Before generalization, so that powers of two are seen as squares by name
+  // and by fusion's cost rule.
+  func.addPass(createExpandPowers());
   // Everything below counts on one result per generic.
   func.addPass(createEraseDeadResults());
   func.addPass(createGeneralizeNamedOps());
@@ -55,9 +53,6 @@ void buildNormalizePipeline(OpPassManager &pm, const NormalizeOptions &options) 
   // become an input first; afterwards again, because a reduction over one
   // element has lost its loop and now reads its start value like an input.
   func.addPass(createNormalizeInits());
-  // Before fusion, which makes their conversions vanish.
-  func.addPass(createReduceBooleans());
-  // Before unit dimensions go: it makes new ones.
   func.addPass(createUnstrideSlices());
   func.addPass(createDropUnitDims());
   func.addPass(createNormalizeInits());

@@ -152,9 +152,7 @@ MaybeRefusal checkBodyOperation(Operation *op) {
           arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp, arith::CmpFOp,
           arith::CmpIOp, arith::SelectOp, arith::ExtFOp, arith::TruncFOp,
           math::ExpOp, math::TanhOp, math::SqrtOp, math::RsqrtOp, math::ErfOp,
-          math::LogOp, math::Log1pOp, math::Log2Op, math::Log10Op,
-          math::ExpM1Op, math::Exp2Op, math::PowFOp, math::FPowIOp,
-          math::SinOp, math::CosOp,
+          math::LogOp, math::PowFOp, math::FPowIOp, math::SinOp, math::CosOp,
           math::AbsFOp, math::FloorOp, math::CeilOp, math::RoundEvenOp>(op))
     return std::nullopt;
   // Positions: arithmetic on indices, and their conversion to f32.

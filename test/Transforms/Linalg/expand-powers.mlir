@@ -1,4 +1,4 @@
-// RUN: streamtensor-opt %s --st-expand-math | FileCheck %s
+// RUN: streamtensor-opt %s --st-expand-powers | FileCheck %s
 
 // x^3 = (x x) x
 // CHECK-LABEL: func.func @cube
