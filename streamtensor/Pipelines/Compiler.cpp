@@ -220,6 +220,7 @@ private:
     design.target = request.target;
     design.name = designName;
     design.seed = request.seed;
+    design.explain = request.explain;
     design.seconds = seconds;
     design.weights = manifest ? manifest->weights : "";
     design.onchipBudgetBytes = phaseOptions.onchipBudgetBytes;

@@ -55,6 +55,8 @@ public:
       return false;
     if (std::error_code code = fs::create_directories(partial))
       return fail("cannot create '" + partial + "': " + code.message());
+    if (request.explain)
+      explain(*design);
     return writeWeights(*design) && writeFiles() && publish();
   }
 
@@ -62,6 +64,18 @@ private:
   bool fail(const llvm::Twine &message) {
     errs << "error: " << message << "\n";
     return false;
+  }
+
+  /// One line per edge, in program order, for a person to read.
+  void explain(const DesignInfo &design) {
+    for (const FifoInfo &fifo : design.fifos)
+      errs << fifo.group << ": " << fifo.producer << " -> " << fifo.consumer
+           << ": FIFO of " << fifo.depth << " x " << fifo.tokenBits
+           << " bits for " << fifo.tokens << " tokens: " << fifo.reason << "\n";
+    for (const BufferInfo &buffer : design.buffers)
+      if (!buffer.reason.empty())
+        errs << buffer.task << ": buffer of " << buffer.bytes
+             << " bytes: " << buffer.reason << "\n";
   }
 
   bool writeFiles() {

@@ -30,6 +30,8 @@ struct DesignRequest {
   std::string weights;
   /// Wall-clock seconds per phase.
   std::vector<std::pair<std::string, double>> seconds;
+  /// Say for every FIFO and converter why it is what it is.
+  bool explain = false;
 };
 
 /// Writes the design of `module` (phase hls): built in a temporary directory
