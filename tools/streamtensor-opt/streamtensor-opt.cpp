@@ -13,6 +13,8 @@
 
 #include "streamtensor/Conversion/Passes.h"
 #include "streamtensor/Dialect/RegisterDialects.h"
+#include "streamtensor/Target/HLSCpp/Passes.h"
+#include "streamtensor/Target/Report/Passes.h"
 #include "streamtensor/Transforms/Dataflow/Passes.h"
 #include "streamtensor/Transforms/Linalg/Passes.h"
 #include "streamtensor/Transforms/Memory/Passes.h"
@@ -29,6 +31,8 @@ int main(int argc, char **argv) {
   streamtensor::registerMemoryTransformsPasses();
   streamtensor::registerStreamTransformsPasses();
   streamtensor::registerConversionPasses();
+  streamtensor::registerHLSCppPasses();
+  streamtensor::registerReportPasses();
   // canonicalize, cse and the like, to be run between our own.
   mlir::registerTransformsPasses();
   return mlir::asMainReturnCode(

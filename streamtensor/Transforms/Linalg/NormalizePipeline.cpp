@@ -27,7 +27,8 @@ static std::unique_ptr<Pass> createBoundedCanonicalizer() {
   return createCanonicalizerPass(config);
 }
 
-void buildNormalizePipeline(OpPassManager &pm, const NormalizeOptions &options) {
+void buildNormalizePipeline(OpPassManager &pm,
+                            const NormalizeOptions &options) {
   // torch-mlir leaves an unused global (the random seed) in some modules.
   pm.addPass(createSymbolDCEPass());
   OpPassManager &func = pm.nest<func::FuncOp>();

@@ -38,8 +38,8 @@ inline constexpr llvm::StringLiteral kLabelAttr = "hls.label";
 inline constexpr llvm::StringLiteral kPartitionAttr = "hls.partition";
 inline constexpr llvm::StringLiteral kStorageAttr = "hls.storage";
 inline constexpr llvm::StringLiteral kNameAttr = "hls.name";
-/// On arguments of functions: "in" when the function only reads it, "out" when it
-/// only writes it, "inout" (memory between groups) for both.
+/// On arguments of functions: "in" when the function only reads it, "out" when
+/// it only writes it, "inout" (memory between groups) for both.
 inline constexpr llvm::StringLiteral kDirectionAttr = "hls.direction";
 /// On memory arguments: elements of one vector, the unit of access (a packed
 /// argument; its innermost dimensions hold one vector).
@@ -50,8 +50,8 @@ inline constexpr llvm::StringLiteral kCommentAttr = "hls.comment";
 inline constexpr llvm::StringLiteral kInterfaceAttr = "hls.interface";
 /// On memory arguments: an array of the caller, not device memory.
 inline constexpr llvm::StringLiteral kArrayAttr = "hls.array";
-/// On functions: one task, a dataflow region (also on a loop whose body is one),
-/// a part of a task, the top function.
+/// On functions: one task, a dataflow region (also on a loop whose body is
+/// one), a part of a task, the top function.
 inline constexpr llvm::StringLiteral kTaskAttr = "hls.task";
 inline constexpr llvm::StringLiteral kDataflowAttr = "hls.dataflow";
 inline constexpr llvm::StringLiteral kStageAttr = "hls.stage";
