@@ -18,15 +18,16 @@ from streamtensor.errors import StreamTensorError, UsageError
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit code."""
     options = build_parser().parse_args(argv)
-    # As with an interrupt from the keyboard: unwind, so that nothing half-written stays.
+    # Unwind, so that nothing half-written stays.
     signal.signal(signal.SIGTERM, interrupt)
+    signal.signal(signal.SIGINT, interrupt)
     try:
         return options.command(options)
     except UsageError as error:
         return fail(str(error), 2)
     except StreamTensorError as error:
         return fail(str(error), 1)
-    except KeyboardInterrupt:
+    except (Interrupted, KeyboardInterrupt):
         return fail("interrupted; nothing was left half-written", 1)
     except OSError as error:
         place = f": '{error.filename}'" if error.filename else ""
@@ -38,8 +39,14 @@ def fail(message: str, code: int) -> int:
     return code
 
 
+class Interrupted(BaseException):
+    """SIGINT or SIGTERM. Not KeyboardInterrupt: where that passes through Python code
+    that a C library runs, the interpreter exits by the signal although it was caught.
+    """
+
+
 def interrupt(*_: Any) -> None:
-    raise KeyboardInterrupt
+    raise Interrupted
 
 
 def build_parser() -> argparse.ArgumentParser:
