@@ -200,10 +200,10 @@ func.func private @memory(%in: !stream.stream<2x2xf32, 2> {hls.name = "in", hls.
   // CHECK-NEXT: in.read();
   %dropped = memref.alloc() : memref<2x2xf32>
   stream.read %in into %dropped : !stream.stream<2x2xf32, 2>, memref<2x2xf32>
-  // CHECK-NEXT: const f32x4 token = in.read();
+  // CHECK-NEXT: const f32x4 [[TOKEN:token[_0-9]*]] = in.read();
   %token = memref.alloc() : memref<2x2xf32>
   stream.read %in into %token : !stream.stream<2x2xf32, 2>, memref<2x2xf32>
-  // CHECK-NEXT: buffer[1][2] = token[3] * table[2];
+  // CHECK-NEXT: buffer[1][2] = [[TOKEN]][3] * table[2];
   %a = memref.load %token[%c1, %c1] : memref<2x2xf32>
   %b = memref.load %table[%c1, %c0] : memref<2x2xf32>
   %c = arith.mulf %a, %b : f32
