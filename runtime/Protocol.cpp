@@ -107,12 +107,13 @@ Response step(LanguageModel &model, const JsonFields &request,
 
 Response stats(const LanguageModel &model) {
   const ModelStatistics &statistics = model.statistics();
+  const uint64_t resident = residentBytes(); // before the peak, which is higher
   Response response;
   response.line["macs"] = statistics.macs;
   response.line["dma_bytes"] = statistics.dmaBytes;
   response.line["steps"] = statistics.steps;
   response.line["peak_rss_bytes"] = peakResidentBytes();
-  response.line["rss_bytes"] = residentBytes();
+  response.line["rss_bytes"] = resident;
   return response;
 }
 

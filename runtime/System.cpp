@@ -15,6 +15,7 @@
 #include "runtime/Error.h"
 #include "streamtensor/Support/AtomicFile.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -57,7 +58,11 @@ static uint64_t statusBytes(const std::string &key) {
 }
 
 uint64_t runtime::residentBytes() { return statusBytes("VmRSS:"); }
-uint64_t runtime::peakResidentBytes() { return statusBytes("VmHWM:"); }
+
+uint64_t runtime::peakResidentBytes() {
+  // The kernel brings its peak up to date only now and then.
+  return std::max(statusBytes("VmHWM:"), residentBytes());
+}
 
 std::string runtime::resolvePath(const std::string &base,
                                  const std::string &path) {
