@@ -6,13 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Removes the results of generics that nobody reads and what only they needed.
+// Removes the results of generics that nobody reads and what only they needed,
+// and assertions in bodies.
 //
 //===----------------------------------------------------------------------===//
 
 #include "streamtensor/Transforms/Linalg/Passes.h"
 #include "streamtensor/Transforms/Linalg/Utils.h"
 
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 
 namespace streamtensor {
@@ -27,6 +29,10 @@ namespace {
 struct EraseDeadResults
     : streamtensor::impl::EraseDeadResultsBase<EraseDeadResults> {
   void runOnOperation() override {
+    getOperation()->walk([](cf::AssertOp op) {
+      if (isa<linalg::LinalgOp>(op->getParentOp()))
+        op.erase();
+    });
     RewritePatternSet patterns(&getContext());
     linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
     if (failed(streamtensor::applyBounded(getOperation(), std::move(patterns),

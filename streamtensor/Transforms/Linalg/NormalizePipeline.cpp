@@ -33,17 +33,19 @@ void buildNormalizePipeline(OpPassManager &pm,
   pm.addPass(createSymbolDCEPass());
   OpPassManager &func = pm.nest<func::FuncOp>();
 
-  // First of all, on the text as it was imported: names and locations are still
-  // those that the user knows.
+  // Right after what folds away by itself (casts to unknown sizes and back,
+  // assertions about them): names and locations are those that the user knows.
+  func.addPass(createBoundedCanonicalizer());
   func.addPass(createRefuseUnsupported({options.demoteF64}));
 
+  // Constants have to be visible before anything folds or looks for splats.
+  func.addPass(createInlineResources());
   // Before any fusion: with one float type, the f64 and the f32 computation of
   // a layer norm's mean become equal and the next CSE merges them.
   if (options.demoteF64)
     func.addPass(createDemoteF64());
-  // Before generalization, so that powers of two are seen as squares by name
-  // and by fusion's cost rule.
-  func.addPass(createExpandPowers());
+  // After f64 is gone: exponents are f64 constants as often as not.
+  func.addPass(createExpandMath());
   // Everything below counts on one result per generic.
   func.addPass(createEraseDeadResults());
   func.addPass(createGeneralizeNamedOps());
@@ -54,6 +56,9 @@ void buildNormalizePipeline(OpPassManager &pm,
   // become an input first; afterwards again, because a reduction over one
   // element has lost its loop and now reads its start value like an input.
   func.addPass(createNormalizeInits());
+  // Before fusion, which makes their conversions vanish.
+  func.addPass(createReduceBooleans());
+  // Before unit dimensions go: it makes new ones.
   func.addPass(createUnstrideSlices());
   func.addPass(createDropUnitDims());
   func.addPass(createNormalizeInits());

@@ -39,6 +39,21 @@ def RefuseUnsupported : Pass<"st-refuse-unsupported", "::mlir::func::FuncOp"> {
                         "accept f64 tensors inside the function">];
 }
 
+def InlineResources : Pass<"st-inline-resources", "::mlir::func::FuncOp"> {
+  let summary = "Turn constants in resource blobs into dense constants";
+  let description = [{
+    torch-mlir keeps the literal tensors of a model in `dense_resource` blobs
+    beside the module. They become plain `dense` constants, which the other
+    passes can look into.
+
+    ```mlir
+    %0 = arith.constant dense_resource<slopes> : tensor<2xf32>
+    // becomes
+    %0 = arith.constant dense<[5.000000e-01, 2.500000e-01]> : tensor<2xf32>
+    ```
+  }];
+}
+
 def DemoteF64 : Pass<"st-demote-f64", "::mlir::func::FuncOp"> {
   let summary = "Compute in f32 what the model computes in f64";
   let description = [{
@@ -57,13 +72,15 @@ def DemoteF64 : Pass<"st-demote-f64", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
-def ExpandPowers : Pass<"st-expand-powers", "::mlir::func::FuncOp"> {
-  let summary = "Turn powers with constant exponents into products and roots";
+def ExpandMath : Pass<"st-expand-math", "::mlir::func::FuncOp"> {
+  let summary = "Write powers and rare functions with those that tasks have";
   let description = [{
     `math.fpowi` and `math.powf` with a constant exponent become what PyTorch
     evaluates: products for the exponents 1 to 8 (by repeated squaring), square
     roots for 0.5 and -0.5, a division for negative exponents. A larger integer
-    exponent becomes `math.powf`.
+    exponent becomes `math.powf`. `math.log1p` and `math.expm1` become `math.log`
+    and `math.exp` with a correction for small arguments, `math.exp2` becomes
+    `math.powf`, `math.log2` and `math.log10` become scaled `math.log`.
 
     ```mlir
     %c3 = arith.constant 3 : i64
@@ -78,11 +95,13 @@ def ExpandPowers : Pass<"st-expand-powers", "::mlir::func::FuncOp"> {
 }
 
 def EraseDeadResults : Pass<"st-erase-dead-results", "::mlir::func::FuncOp"> {
-  let summary = "Remove unused operands and results of generics";
+  let summary = "Remove unused operands and results, and assertions in bodies";
   let description = [{
     torch-mlir computes a maximum together with its index; softmax uses only the
     maximum. Unused results, the operands that only they needed, and duplicate
-    operands are removed, so that every generic has one result.
+    operands are removed, so that every generic has one result. Assertions about
+    values (`x.reciprocal()` asserts that no element is 0) go too: like PyTorch,
+    the accelerator computes an infinity.
 
     ```mlir
     %m:2 = linalg.generic ... outs(%inf, %zero : tensor<4xf32>, tensor<4xi64>)
@@ -124,6 +143,29 @@ def NormalizeInits : Pass<"st-normalize-inits", "::mlir::func::FuncOp"> {
     %0 = linalg.fill ins(%zero) outs(%empty)
     %p = linalg.matmul ins(%x, %w) outs(%0)
     %1 = linalg.generic ins(%p, %bias) outs(%empty) { arith.addf }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def ReduceBooleans : Pass<"st-reduce-booleans", "::mlir::func::FuncOp"> {
+  let summary = "Reduce booleans as the f32 values 0 and 1";
+  let description = [{
+    PyTorch's attention asks whether all scores of a row are -inf. Such a
+    reduction of i1 by `and` or `or` becomes the minimum or maximum of f32
+    values 0 and 1; the element-wise conversion of its result fuses into those
+    that read it.
+
+    ```mlir
+    %all = linalg.generic ins(%i1) outs(%true) { arith.andi %in, %out : i1 }
+    // becomes
+    %min = linalg.generic ins(%i1) outs(%ones) {
+      %f32 = arith.select %in, %one, %zero : f32
+      %new = arith.minimumf %f32, %out : f32
+    }
+    %all = linalg.generic ins(%min) { arith.cmpf une, %in, %zero : f32 }
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
@@ -231,7 +273,9 @@ def PropagateReshapes : Pass<"st-propagate-reshapes", "::mlir::func::FuncOp"> {
     %e = contraction(m, h, d, k) ins(%x, %v) -> tensor<4x2x3xf32>
     ```
   }];
-  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect"];
 }
 

@@ -14,6 +14,9 @@
 #include "streamtensor/Transforms/Linalg/Passes.h"
 #include "streamtensor/Transforms/Linalg/Utils.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Affine/Utils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Dominance.h"
@@ -125,6 +128,20 @@ struct ExpandAboveSlice : OpRewritePattern<tensor::ExpandShapeOp> {
   }
 };
 
+/// A body that counts elements gets the position in the old dimension as
+/// affine.apply of the new loops: arithmetic on indices in bodies is arith.
+void expandAffineApplies(Operation *root) {
+  root->walk([](affine::AffineApplyOp op) {
+    OpBuilder builder(op);
+    std::optional<SmallVector<Value, 8>> values = affine::expandAffineMap(
+        builder, op.getLoc(), op.getAffineMap(), op.getOperands());
+    if (!values)
+      return;
+    op.replaceAllUsesWith(values->front());
+    op.erase();
+  });
+}
+
 struct PropagateReshapes
     : streamtensor::impl::PropagateReshapesBase<PropagateReshapes> {
   void runOnOperation() override {
@@ -143,6 +160,7 @@ struct PropagateReshapes
         return signalPassFailure();
       eliminateCommonSubExpressions(rewriter, dominance, getOperation());
     }
+    expandAffineApplies(getOperation());
   }
 };
 

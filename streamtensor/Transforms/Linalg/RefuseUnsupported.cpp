@@ -152,8 +152,10 @@ MaybeRefusal checkBodyOperation(Operation *op) {
           arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp, arith::CmpFOp,
           arith::CmpIOp, arith::SelectOp, arith::ExtFOp, arith::TruncFOp,
           math::ExpOp, math::TanhOp, math::SqrtOp, math::RsqrtOp, math::ErfOp,
-          math::LogOp, math::PowFOp, math::FPowIOp, math::SinOp, math::CosOp,
-          math::AbsFOp, math::FloorOp, math::CeilOp, math::RoundEvenOp>(op))
+          math::LogOp, math::Log1pOp, math::Log2Op, math::Log10Op,
+          math::ExpM1Op, math::Exp2Op, math::PowFOp, math::FPowIOp, math::SinOp,
+          math::CosOp, math::AbsFOp, math::FloorOp, math::CeilOp,
+          math::RoundEvenOp>(op))
     return std::nullopt;
   // Positions: arithmetic on indices, and their conversion to f32.
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp,
@@ -216,12 +218,14 @@ MaybeRefusal checkLinalg(LinalgOp op, const LiveSet &live) {
   for (Value result : op->getResults()) {
     if (!live.isLive(result))
       continue;
-    if (reduces &&
-        cast<ShapedType>(result.getType()).getElementType().isIntOrIndex())
-      return Refusal{"it reduces integers, which are not supported yet",
-                     kAdviceType};
     auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
     unsigned index = cast<OpResult>(result).getResultNumber();
+    Type element = cast<ShapedType>(result.getType()).getElementType();
+    if (reduces && generic && streamtensor::matchBooleanCombiner(generic))
+      continue;
+    if (reduces && element.isIntOrIndex())
+      return Refusal{"it reduces integers, which are not supported yet",
+                     kAdviceType};
     if (reduces && generic && !streamtensor::matchCombiner(generic, index))
       return Refusal{"its reduction is no sum, product, maximum or minimum",
                      kAdviceRewrite};

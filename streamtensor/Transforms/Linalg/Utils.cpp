@@ -48,19 +48,37 @@ static bool dependsOn(Value value, BlockArgument arg) {
                       [&](Value operand) { return dependsOn(operand, arg); });
 }
 
-Operation *matchCombiner(linalg::GenericOp op, unsigned index) {
+/// The operation with which the body of `op` combines the running value of
+/// result number `index` and a value that does not depend on it; else null.
+static Operation *matchLastOperation(linalg::GenericOp op, unsigned index) {
   Block *body = op.getBody();
   BlockArgument out = op.getMatchingBlockArgument(op.getDpsInitOperand(index));
-  Operation *combiner =
-      body->getTerminator()->getOperand(index).getDefiningOp();
-  if (!combiner || combiner->getBlock() != body ||
-      !isa<arith::AddFOp, arith::MulFOp, arith::MaximumFOp, arith::MinimumFOp,
-           arith::MaxNumFOp, arith::MinNumFOp>(combiner))
+  Operation *last = body->getTerminator()->getOperand(index).getDefiningOp();
+  if (!last || last->getBlock() != body || last->getNumOperands() != 2)
     return nullptr;
-  Value lhs = combiner->getOperand(0), rhs = combiner->getOperand(1);
+  Value lhs = last->getOperand(0), rhs = last->getOperand(1);
   if (lhs != out && rhs != out)
     return nullptr;
-  return dependsOn(lhs == out ? rhs : lhs, out) ? nullptr : combiner;
+  return dependsOn(lhs == out ? rhs : lhs, out) ? nullptr : last;
+}
+
+Operation *matchCombiner(linalg::GenericOp op, unsigned index) {
+  Operation *last = matchLastOperation(op, index);
+  return isa_and_nonnull<arith::AddFOp, arith::MulFOp, arith::MaximumFOp,
+                         arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp>(
+             last)
+             ? last
+             : nullptr;
+}
+
+Operation *matchBooleanCombiner(linalg::GenericOp op) {
+  if (op.getNumDpsInits() != 1)
+    return nullptr;
+  Operation *last = matchLastOperation(op, 0);
+  return isa_and_nonnull<arith::AndIOp, arith::OrIOp>(last) &&
+                 last->getResult(0).getType().isInteger(1)
+             ? last
+             : nullptr;
 }
 
 TypedAttr getNeutralElement(Operation *combiner) {

@@ -41,6 +41,10 @@ bool isCopy(mlir::linalg::GenericOp op);
 /// depend on `%out`; else null.
 mlir::Operation *matchCombiner(mlir::linalg::GenericOp op, unsigned index = 0);
 
+/// The operation that combines the running value of a reduction of i1 (and, or)
+/// with one more element, if the body of `op` has that form; else null.
+mlir::Operation *matchBooleanCombiner(mlir::linalg::GenericOp op);
+
 /// The element that leaves the other operand of `combiner` unchanged: 0 for a
 /// sum, 1 for a product, -inf for a maximum, inf for a minimum.
 mlir::TypedAttr getNeutralElement(mlir::Operation *combiner);

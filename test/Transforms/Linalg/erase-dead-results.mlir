@@ -46,3 +46,21 @@ func.func @square(%x: tensor<8xf32>) -> tensor<8xf32> {
   } -> tensor<8xf32>
   return %y : tensor<8xf32>
 }
+
+// CHECK-LABEL: func.func @reciprocal
+// CHECK-NOT: cf.assert
+// CHECK: arith.divf
+func.func @reciprocal(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %zero = arith.constant 0.000000e+00 : f32
+  %one = arith.constant 1.000000e+00 : f32
+  %e = tensor.empty() : tensor<8xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %ok = arith.cmpf une, %in, %zero : f32
+    cf.assert %ok, "unimplemented: tensor with zero element"
+    %0 = arith.divf %one, %in : f32
+    linalg.yield %0 : f32
+  } -> tensor<8xf32>
+  return %y : tensor<8xf32>
+}

@@ -77,3 +77,28 @@ func.func @split_of_the_cut_dimension(%a: tensor<3xf32>, %b: tensor<3xf32>) -> (
   %t = tensor.expand_shape %s [[0, 1]] output_shape [2, 2] : tensor<4xf32> into tensor<2x2xf32>
   return %r, %t : tensor<2x3xf32>, tensor<2x2xf32>
 }
+
+// -----
+
+// Counting elements in the old dimension: position 3 d0 + d1.
+// CHECK-LABEL: func.func @count
+// CHECK: linalg.generic
+// CHECK-SAME: iterator_types = ["parallel", "parallel"]
+// CHECK-DAG: %[[I:.*]] = linalg.index 0 : index
+// CHECK-DAG: %[[J:.*]] = linalg.index 1 : index
+// CHECK-DAG: arith.muli %[[I]]
+// CHECK: arith.addi
+// CHECK-NOT: affine.apply
+func.func @count() -> tensor<2x3xf32> {
+  %e = tensor.empty() : tensor<6xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      outs(%e : tensor<6xf32>) {
+  ^bb0(%out: f32):
+    %i = linalg.index 0 : index
+    %0 = arith.index_cast %i : index to i64
+    %1 = arith.sitofp %0 : i64 to f32
+    linalg.yield %1 : f32
+  } -> tensor<6xf32>
+  %r = tensor.expand_shape %y [[0, 1]] output_shape [2, 3] : tensor<6xf32> into tensor<2x3xf32>
+  return %r : tensor<2x3xf32>
+}

@@ -1,4 +1,4 @@
-// RUN: streamtensor-opt %s --st-expand-powers | FileCheck %s
+// RUN: streamtensor-opt %s --st-expand-math | FileCheck %s
 
 // x^3 = (x x) x
 // CHECK-LABEL: func.func @cube
@@ -76,4 +76,52 @@ func.func @real_power(%x: f32) -> (f32, f32) {
   %a = math.fpowi %x, %c9 : f32, i64
   %b = math.powf %x, %c : f32
   return %a, %b : f32, f32
+}
+
+// log(1 + x): the correction x / (u - 1) of the rounding of u = 1 + x.
+// CHECK-LABEL: func.func @log1p
+// CHECK-SAME: (%[[X:.*]]: f32)
+// CHECK-DAG: %[[ONE:.*]] = arith.constant 1.000000e+00 : f32
+// CHECK-DAG: %[[HALF:.*]] = arith.constant 5.000000e-01 : f32
+// CHECK: %[[U:.*]] = arith.addf %[[X]], %[[ONE]] : f32
+// CHECK: %[[LOG:.*]] = math.log %[[U]] : f32
+// CHECK: %[[D:.*]] = arith.subf %[[U]], %[[ONE]] : f32
+// CHECK: %[[RATIO:.*]] = arith.divf %[[X]], %[[D]] : f32
+// CHECK: %[[Y:.*]] = arith.mulf %[[LOG]], %[[RATIO]] : f32
+// CHECK: %[[IS_ONE:.*]] = arith.cmpf oeq, %[[U]], %[[ONE]] : f32
+// CHECK: %[[SMALL:.*]] = arith.select %[[IS_ONE]], %[[X]], %[[Y]] : f32
+// CHECK: %[[ABS:.*]] = math.absf %[[X]] : f32
+// CHECK: %[[LARGE:.*]] = arith.cmpf ogt, %[[ABS]], %[[HALF]] : f32
+// CHECK: %[[R:.*]] = arith.select %[[LARGE]], %[[LOG]], %[[SMALL]] : f32
+// CHECK: return %[[R]]
+func.func @log1p(%x: f32) -> f32 {
+  %y = math.log1p %x : f32
+  return %y : f32
+}
+
+// CHECK-LABEL: func.func @expm1
+// CHECK-NOT: math.expm1
+// CHECK: math.exp
+// CHECK-NOT: math.expm1
+// CHECK: return
+func.func @expm1(%x: f32) -> f32 {
+  %y = math.expm1 %x : f32
+  return %y : f32
+}
+
+// 1 / ln 2 = 1.44269504, 1 / ln 10 = 0.434294482; the nearest f32 print so.
+// CHECK-LABEL: func.func @other_bases
+// CHECK-SAME: (%[[X:.*]]: f32)
+// CHECK-DAG: %[[TWO:.*]] = arith.constant 2.000000e+00 : f32
+// CHECK-DAG: %[[C2:.*]] = arith.constant 1.44269502 : f32
+// CHECK-DAG: %[[C10:.*]] = arith.constant 0.434294492 : f32
+// CHECK-DAG: %[[E:.*]] = math.powf %[[TWO]], %[[X]] : f32
+// CHECK-DAG: %[[L2:.*]] = arith.mulf %{{.*}}, %[[C2]] : f32
+// CHECK-DAG: %[[L10:.*]] = arith.mulf %{{.*}}, %[[C10]] : f32
+// CHECK: return %[[E]], %[[L2]], %[[L10]]
+func.func @other_bases(%x: f32) -> (f32, f32, f32) {
+  %e = math.exp2 %x : f32
+  %l2 = math.log2 %x : f32
+  %l10 = math.log10 %x : f32
+  return %e, %l2, %l10 : f32, f32, f32
 }
