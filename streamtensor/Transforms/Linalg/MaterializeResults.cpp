@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Copies results that are arguments, constants or results twice; turns fills
-// that are read as data into generics.
+// Copies results that are arguments, constants or results twice, in whatever
+// shape; turns fills that are read as data into generics.
 //
 //===----------------------------------------------------------------------===//
 
@@ -65,17 +65,6 @@ Value createSqueezedCopy(OpBuilder &builder, Location loc, Value value) {
       streamtensor::groupAround(type.getRank(), kept));
 }
 
-/// The value that `value` is a view of.
-Value getViewedValue(Value value) {
-  while (Operation *def = value.getDefiningOp()) {
-    if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp,
-             tensor::ExtractSliceOp>(def))
-      break;
-    value = def->getOperand(0);
-  }
-  return value;
-}
-
 /// True if `use` reads a fill's result as data, not as a start value.
 bool readsAsData(OpOperand &use) {
   auto generic = dyn_cast<linalg::GenericOp>(use.getOwner());
@@ -109,10 +98,10 @@ struct MaterializeResults
       llvm::SmallPtrSet<Value, 8> seen;
       builder.setInsertionPoint(op);
       for (OpOperand &operand : op->getOpOperands()) {
-        Value root = getViewedValue(operand.get());
-        Operation *def = root.getDefiningOp();
-        if (def && !isa<arith::ConstantOp>(def) &&
-            seen.insert(operand.get()).second)
+        // Two shapes of one value are one value: each result has a producer.
+        Value shaped = streamtensor::stripReshapes(operand.get());
+        Operation *def = streamtensor::stripViews(shaped).getDefiningOp();
+        if (def && !isa<arith::ConstantOp>(def) && seen.insert(shaped).second)
           continue;
         operand.set(createSqueezedCopy(builder, op.getLoc(), operand.get()));
       }

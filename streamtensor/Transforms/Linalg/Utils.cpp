@@ -214,6 +214,20 @@ bool canUnstride(tensor::ExtractSliceOp op) {
   return skips;
 }
 
+Value stripReshapes(Value value) {
+  while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(
+      value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return value;
+}
+
+Value stripViews(Value value) {
+  while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+                         tensor::ExtractSliceOp>(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return value;
+}
+
 SmallVector<ReassociationIndices> groupAround(int64_t rank,
                                               ArrayRef<int64_t> kept) {
   SmallVector<ReassociationIndices> groups(kept.size());

@@ -87,6 +87,12 @@ mlir::Value createEmpty(mlir::OpBuilder &builder, mlir::Location loc,
 /// ends inside the source.
 bool canUnstride(mlir::tensor::ExtractSliceOp op);
 
+/// The value that `value` is another shape of.
+mlir::Value stripReshapes(mlir::Value value);
+
+/// The value that `value` is another shape or a part of.
+mlir::Value stripViews(mlir::Value value);
+
 /// The grouping that collapses a tensor of rank `rank` to its dimensions `kept`
 /// (ascending) when all others have size one. Empty if none is kept (rank 0).
 llvm::SmallVector<mlir::ReassociationIndices>

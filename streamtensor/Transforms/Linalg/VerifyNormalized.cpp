@@ -129,13 +129,12 @@ LogicalResult verifyStartValue(Operation *op) {
 LogicalResult verifyReturn(func::ReturnOp op) {
   llvm::SmallPtrSet<Value, 8> seen;
   for (auto [index, value] : llvm::enumerate(op.getOperands())) {
-    if (!seen.insert(value).second)
+    Value shaped = streamtensor::stripReshapes(value);
+    if (!seen.insert(shaped).second)
       return op.emitOpError("expected distinct results but result #")
              << index << " is another result too";
-    while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp,
-                           tensor::ExtractSliceOp>(value.getDefiningOp()))
-      value = value.getDefiningOp()->getOperand(0);
-    if (!isa_and_nonnull<GenericOp, tensor::ConcatOp>(value.getDefiningOp()))
+    if (!isa_and_nonnull<GenericOp, tensor::ConcatOp>(
+            streamtensor::stripViews(shaped).getDefiningOp()))
       return op.emitOpError("expected an operation to produce result #")
              << index << " but got an argument or a constant";
   }

@@ -46,6 +46,27 @@ func.func @twice(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
 
 // -----
 
+// Another shape of a result is the same result.
+// CHECK-LABEL: func.func @two_shapes
+// CHECK: %[[Y:.*]] = linalg.generic
+// CHECK: %[[V:.*]] = tensor.expand_shape %[[Y]]
+// CHECK: %[[C:.*]] = linalg.generic
+// CHECK-SAME: ins(%[[V]] : tensor<2x4xf32>)
+// CHECK: return %[[Y]], %[[C]]
+func.func @two_shapes(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<2x4xf32>) {
+  %e = tensor.empty() : tensor<8xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %0 = math.exp %in : f32
+    linalg.yield %0 : f32
+  } -> tensor<8xf32>
+  %v = tensor.expand_shape %y [[0, 1]] output_shape [2, 4] : tensor<8xf32> into tensor<2x4xf32>
+  return %y, %v : tensor<8xf32>, tensor<2x4xf32>
+}
+
+// -----
+
 // A fill that is concatenated is data: a generic without inputs. The one that a
 // sum starts from stays.
 // CHECK-LABEL: func.func @zeros_as_data
