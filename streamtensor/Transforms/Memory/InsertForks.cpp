@@ -32,9 +32,12 @@ using namespace streamtensor::dataflow;
 
 namespace {
 
-/// One task that reads a stream: the value that it names, and the casts between
-/// the stream and that value, nearest the task first.
+/// One place that reads a stream: the operation, the value that it names, and
+/// the casts between the stream and that value, nearest the reader first. Each
+/// place needs all tokens: two reads in one task are two operands of its
+/// operation, which advance on their own (x times its transpose).
 struct Reader {
+  Operation *op;
   TaskOp task;
   Value named;
   SmallVector<Operation *> aliases;
@@ -70,10 +73,8 @@ static void collectReaders(Value value, ArrayRef<Operation *> aliases,
       collectReaders(user->getResult(0), chain, readers);
       continue;
     }
-    TaskOp task = enclosingTask(user);
-    auto sameTask = [&](const Reader &reader) { return reader.task == task; };
-    if (task && llvm::none_of(direct, sameTask))
-      direct.push_back({task, value, llvm::to_vector(aliases)});
+    if (TaskOp task = enclosingTask(user))
+      direct.push_back({user, task, value, llvm::to_vector(aliases)});
   }
   readers.insert(readers.end(), direct.begin(), direct.end());
 }
@@ -87,7 +88,7 @@ static void redirect(OpBuilder &builder, const Reader &reader, Value stream) {
   }
   Value named = reader.named;
   named.replaceUsesWithIf(stream, [&](OpOperand &use) {
-    return enclosingTask(use.getOwner()) == reader.task;
+    return use.getOwner() == reader.op;
   });
 }
 
@@ -113,7 +114,7 @@ private:
     collectReaders(stream, {}, readers);
     if (readers.size() == 1)
       return;
-    llvm::sort(readers, [](const Reader &a, const Reader &b) {
+    llvm::stable_sort(readers, [](const Reader &a, const Reader &b) {
       return a.task != b.task && TaskOp(a.task)->isBeforeInBlock(b.task);
     });
     OpBuilder builder(producer->getContext());
