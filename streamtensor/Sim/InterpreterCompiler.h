@@ -313,9 +313,9 @@ private:
   mlir::LogicalResult planChannels(dataflow::KernelOp kernel);
   Channel &addChannel(mlir::Value root, llvm::StringRef name,
                       llvm::StringRef process);
-  /// The slot through which `process` (a task or token-moving operation) reads
-  /// the itensor `value`.
-  unsigned readSlot(mlir::Value value, mlir::Operation *process);
+  /// The slot of the FIFO that `reader` reads: an itensor.read, an operation
+  /// that moves tokens, or an operand of a kernel's yield.
+  unsigned readSlot(const void *reader);
   llvm::SmallVector<unsigned> writeSlots(mlir::Value value);
   unsigned streamSlot(mlir::Value stream);
   /// What the function does with a stream.
@@ -334,7 +334,8 @@ private:
   CompiledFunction &out;
   llvm::DenseMap<mlir::Value, unsigned> scalarSlots, bufferSlots, fifoSlots;
   llvm::MapVector<mlir::Value, Channel> channels;
-  llvm::DenseMap<std::pair<mlir::Value, mlir::Operation *>, unsigned> readers;
+  /// The FIFO of each reader: an operation, or an operand of a kernel's yield.
+  llvm::DenseMap<const void *, unsigned> readers;
   unsigned numConverters = 0;
   llvm::StringMap<unsigned> operationNames;
 };

@@ -74,8 +74,8 @@ Channel &FunctionCompiler::addChannel(Value root, StringRef name,
   return channel;
 }
 
-unsigned FunctionCompiler::readSlot(Value value, Operation *process) {
-  return readers.lookup({channelOf(value), process});
+unsigned FunctionCompiler::readSlot(const void *reader) {
+  return readers.lookup(reader);
 }
 
 SmallVector<unsigned> FunctionCompiler::writeSlots(Value value) {
@@ -136,31 +136,38 @@ LogicalResult FunctionCompiler::planChannels(dataflow::KernelOp kernel) {
   // Once DMAs are tasks, forks are tasks too.
   const bool isMaterialized = llvm::any_of(
       kernel.getInputs().getTypes(), [](Type t) { return isa<MemRefType>(t); });
-  auto addReader = [&](Value value, Operation *process) -> LogicalResult {
+  // Before that, each place that reads an itensor reads all of it. Afterwards
+  // all places of a task read from its one FIFO.
+  DenseMap<std::pair<Value, Operation *>, unsigned> taskSlots;
+  auto addReader = [&](Value value, const void *reader,
+                       Operation *process) -> LogicalResult {
     Value root = channelOf(value);
     auto it = channels.find(root);
     if (it == channels.end())
       return refuse(process, "it reads an itensor that no task writes");
-    auto [slot, isNew] = readers.try_emplace({root, process}, out.numFifos);
-    if (!isNew)
-      return success();
-    if (isMaterialized && !it->second.slots.empty())
-      return refuse(process, "expected one reader of fifo '" +
-                                 it->second.spec.name + "'");
-    ++out.numFifos;
-    it->second.slots.push_back(slot->second);
+    if (isMaterialized) {
+      auto [slot, isNew] = taskSlots.try_emplace({root, process}, out.numFifos);
+      readers[reader] = slot->second;
+      if (!isNew)
+        return success();
+      if (!it->second.slots.empty())
+        return refuse(process, "expected one reader of fifo '" +
+                                   it->second.spec.name + "'");
+    }
+    readers[reader] = out.numFifos;
+    it->second.slots.push_back(out.numFifos++);
     return success();
   };
   WalkResult walk = kernel.getBody().walk([&](Operation *op) {
     LogicalResult added = success();
     if (auto read = dyn_cast<itensor::ReadOp>(op)) {
       auto task = op->getParentOfType<dataflow::TaskOp>();
-      added = task ? addReader(read.getSource(), task)
+      added = task ? addReader(read.getSource(), op, task)
                    : refuse(op, "expected it inside a task");
     } else if (isa<itensor::ConverterOp, itensor::ForkOp,
                    itensor::ReassociateOp>(op) &&
                channels.contains(op->getResult(0))) {
-      added = addReader(op->getOperand(0), op);
+      added = addReader(op->getOperand(0), op, op);
     }
     return failed(added) ? WalkResult::interrupt() : WalkResult::advance();
   });
@@ -169,7 +176,7 @@ LogicalResult FunctionCompiler::planChannels(dataflow::KernelOp kernel) {
   // Each result of the kernel reads, also one itensor twice.
   for (OpOperand &yielded : kernel.getYield()->getOpOperands())
     if (isa<ITensorType>(yielded.get().getType()) &&
-        failed(addReader(yielded.get(), kernel.getYield())))
+        failed(addReader(yielded.get(), &yielded, kernel.getYield())))
       return failure();
   // A FIFO that nobody reads keeps its tokens, which is an error at run time.
   for (auto &[root, channel] : channels)
@@ -279,8 +286,7 @@ LogicalResult FunctionCompiler::compileStore(OpOperand &yielded, Value tensor,
   if (failed(layout))
     return failure();
   auto order = std::make_shared<TokenOrder>(type.getOrder());
-  const unsigned fifo = readSlot(yielded.get(), yielded.getOwner()),
-                 target = buffer(tensor);
+  const unsigned fifo = readSlot(&yielded), target = buffer(tensor);
   const int64_t count = type.getNumTokens();
   const size_t tokenBytes = type.getTokenElements() * layout->elementBytes;
   Step body = [=, layout = *layout](Frame &f) {
@@ -354,10 +360,11 @@ LogicalResult FunctionCompiler::compileTask(dataflow::TaskOp task,
   if (failed(compileBlock(task.getBlock(), body)))
     return failure();
   std::vector<unsigned> reads, writes;
-  for (auto &[key, slot] : readers)
-    if (key.second == task.getOperation())
+  task.getBody().walk([&](itensor::ReadOp read) {
+    if (unsigned slot = readSlot(read.getOperation());
+        !llvm::is_contained(reads, slot))
       reads.push_back(slot);
-  llvm::sort(reads); // the map has no order
+  });
   for (Value result : task.getOutputs())
     llvm::append_range(writes, writeSlots(result));
   task.getBody().walk([&](Operation *op) { addStreamEnds(op, reads, writes); });
@@ -384,8 +391,7 @@ LogicalResult FunctionCompiler::compileITensor(Operation *op, Steps &steps) {
       .Case<itensor::EmptyOp, itensor::InstanceOp, itensor::CastOp>(
           [&](auto) { return success(); })
       .Case([&](itensor::ReadOp read) {
-        const unsigned fifo =
-            readSlot(read.getSource(), op->getParentOfType<dataflow::TaskOp>());
+        const unsigned fifo = readSlot(op);
         FailureOr<ElementKind> kind =
             kindOf(read.getSource().getType().getElementType(), op);
         if (failed(kind))
@@ -439,7 +445,7 @@ LogicalResult FunctionCompiler::compileITensor(Operation *op, Steps &steps) {
         auto source = std::make_shared<TokenOrder>(from.getOrder()),
              target = std::make_shared<TokenOrder>(to.getOrder());
         const ElementKind kind = *getElementKind(from.getElementType());
-        const unsigned fifo = readSlot(converter.getSource(), op);
+        const unsigned fifo = readSlot(op);
         SmallVector<unsigned> slots = writeSlots(converter.getResult());
         const int64_t count = from.getNumTokens();
         Step body = [=](Frame &f) {
@@ -471,7 +477,7 @@ LogicalResult FunctionCompiler::compileITensor(Operation *op, Steps &steps) {
         const size_t fromBytes = from.getTokenElements() * bytes,
                      toBytes = to.getTokenElements() * bytes;
         const int64_t count = from.getNumTokens();
-        const unsigned fifo = readSlot(reassociate.getSource(), op);
+        const unsigned fifo = readSlot(op);
         SmallVector<unsigned> slots = writeSlots(reassociate.getResult());
         // The elements inside a token pass row-major.
         Step body = [=](Frame &f) {
@@ -492,7 +498,7 @@ LogicalResult FunctionCompiler::compileITensor(Operation *op, Steps &steps) {
         return success();
       })
       .Case([&](itensor::ForkOp fork) {
-        const unsigned fifo = readSlot(fork.getSource(), op);
+        const unsigned fifo = readSlot(op);
         std::vector<unsigned> slots;
         for (Value copy : fork.getCopies())
           llvm::append_range(slots, writeSlots(copy));

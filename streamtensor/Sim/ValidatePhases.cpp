@@ -12,6 +12,7 @@
 
 #include "streamtensor/Sim/ValidatePhases.h"
 
+#include "streamtensor/Dialect/HLS/IR/Identifiers.h"
 #include "streamtensor/Sim/RandomInputs.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -50,6 +51,12 @@ func::FuncOp findInput(ModuleOp module, StringRef name, std::string &error) {
   if (!found)
     error = "expected one public function but found none";
   return found;
+}
+
+/// What function `name` is called in `module`: the last phase renames what is a
+/// word of C++, such as main.
+std::string nameIn(ModuleOp module, StringRef name) {
+  return module.lookupSymbol(name) ? name.str() : hls::makeIdentifier(name);
 }
 
 /// A number as text that reads back as the same float.
@@ -213,8 +220,8 @@ LogicalResult streamtensor::validatePhases(ArrayRef<PhaseModule> phases,
     interpretOptions.recordLimitBytes = options.recordLimitBytes;
     start = std::chrono::steady_clock::now();
     FailureOr<std::vector<HostTensor>> results =
-        interpret(module.module, function.getName(), *inputs, interpretOptions,
-                  phase.error);
+        interpret(module.module, nameIn(module.module, function.getName()),
+                  *inputs, interpretOptions, phase.error);
     phase.seconds = secondsSince(start);
     if (succeeded(results))
       compareResults(*results, *reference, options.tolerance, phase);

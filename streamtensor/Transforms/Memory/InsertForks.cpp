@@ -87,9 +87,8 @@ static void redirect(OpBuilder &builder, const Reader &reader, Value stream) {
     stream = copy->getResult(0);
   }
   Value named = reader.named;
-  named.replaceUsesWithIf(stream, [&](OpOperand &use) {
-    return use.getOwner() == reader.op;
-  });
+  named.replaceUsesWithIf(
+      stream, [&](OpOperand &use) { return use.getOwner() == reader.op; });
 }
 
 namespace {
