@@ -43,6 +43,8 @@ public:
     registerAllDialects(registry);
     context.appendDialectRegistry(registry);
     context.loadAllAvailableDialects();
+    // A message names its line; the operation may be a whole layer.
+    context.printOpOnDiagnostic(false);
   }
 
   bool run() {

@@ -232,7 +232,8 @@ LogicalResult StreamHandles::redirectAccesses() {
 }
 
 LogicalResult StreamHandles::checkEnds() {
-  for (auto &[instance, op] : streams) {
+  for (auto &stream : streams) {
+    Operation *instance = stream.first;
     auto check = [&](StringRef what, ArrayRef<Operation *> tasks) {
       if (tasks.size() == 1)
         return success();

@@ -77,7 +77,7 @@ public:
   GenericTask(OpBuilder &builder, linalg::GenericOp op, StringRef name)
       : builder(builder), op(op), name(name),
         schedule(op->getAttrOfType<ScheduleAttr>(kScheduleAttr)),
-        space(op.getStaticLoopRanges(), schedule),
+        space(op.getStaticLoopRanges(), schedule), plan(op, schedule, space),
         maps(op.getIndexingMapsArray()) {}
 
   FailureOr<KernelOp> run() {
@@ -91,16 +91,13 @@ public:
       auto type = dyn_cast<RankedTensorType>(operand->get().getType());
       if (!type)
         return op.emitError("expected tensor inputs");
-      TokenOrder order = deriveOrder(
-          space, maps[operand->getOperandNumber()],
-          [](int64_t) { return true; }, depths.emplace_back());
+      TokenOrder order = deriveOrder(space, maps[operand->getOperandNumber()],
+                                     depths.emplace_back());
       inputs.push_back(operand->get());
       streams.push_back(ITensorType::get(type.getElementType(), order));
     }
-    findReduction();
-    deriveResultOrder();
     KernelShell shell = createShell(builder, op, name, inputs, streams,
-                                    ITensorType::get(elementType, outOrder));
+                                    ITensorType::get(elementType, plan.order));
     int64_t macs = countMacs();
     if (macs != 0)
       shell.task->setAttr("macs", builder.getI64IntegerAttr(macs));
@@ -126,56 +123,6 @@ private:
   }
 
   bool hasReduction() { return op.getNumReductionLoops() != 0; }
-
-  /// The first reduction loop, and the parallel loops inside it: those of the
-  /// accumulator.
-  void findReduction() {
-    firstReduction = space.size();
-    for (size_t loop = 0; loop < space.size(); ++loop) {
-      if (isReduction(space.dims[loop]))
-        firstReduction = std::min(firstReduction, loop);
-      else if (firstReduction < loop)
-        accumulatorLoops.push_back(loop);
-    }
-  }
-
-  /// The order in which the result is written. An element-wise operation writes
-  /// tile by tile. A reduction drains its accumulator in memory order, in
-  /// tokens of as many elements as are computed at once.
-  void deriveResultOrder() {
-    size_t depth = 0;
-    if (!hasReduction()) {
-      outOrder =
-          deriveOrder(space, maps.back(), [](int64_t) { return true; }, depth);
-      return;
-    }
-    SmallVector<int64_t> outDims;
-    for (AffineExpr result : maps.back().getResults())
-      outDims.push_back(cast<AffineDimExpr>(result).getPosition());
-    outOrder.map.resize(outDims.size());
-    auto addLoop = [&](int64_t dim, int64_t trip, int64_t step) {
-      auto result = llvm::find(outDims, dim) - outDims.begin();
-      outOrder.map[result].push_back(outOrder.numLoops());
-      outOrder.trips.push_back(trip);
-      outOrder.steps.push_back(step);
-    };
-    for (size_t loop = 0; loop < firstReduction; ++loop)
-      addLoop(space.dims[loop], space.trips[loop],
-              space.tile[space.dims[loop]]);
-    for (auto [result, dim] : llvm::enumerate(outDims)) {
-      int64_t lanes = schedule.getUnroll()[dim];
-      outOrder.element.push_back(lanes);
-      for (size_t loop : accumulatorLoops)
-        if (space.dims[loop] == dim) {
-          drainLoops.push_back({result, loop, space.trips[loop], 1});
-          addLoop(dim, space.trips[loop], space.tile[dim]);
-        }
-      if (int64_t trip = space.tile[dim] / lanes; trip != 1) {
-        drainLoops.push_back({result, std::nullopt, trip, lanes});
-        addLoop(dim, trip, lanes);
-      }
-    }
-  }
 
   /// Multiply-accumulates of a contraction: the points of its iteration space.
   int64_t countMacs() {
@@ -239,7 +186,7 @@ private:
 
   /// The loops outside the first reduction loop; they carry the destination.
   Values outerLoops(size_t depth, Value dest) {
-    if (depth < firstReduction)
+    if (depth < plan.firstReduction)
       return task->loop(space.trips[depth], loopLabel(depth), dest,
                         [&](Value iv, ValueRange carried) {
                           ivs.push_back(iv);
@@ -262,7 +209,7 @@ private:
 
   /// One token of the result.
   RankedTensorType tokenType() {
-    return RankedTensorType::get(outOrder.element, resultElementType());
+    return RankedTensorType::get(plan.order.element, resultElementType());
   }
 
   /// One cell of the accumulator: a tile of the result.
@@ -284,9 +231,9 @@ private:
   Values reduce(Value dest) {
     Location loc = op.getLoc();
     SmallVector<int64_t> shape, drainTrips;
-    for (size_t loop : accumulatorLoops)
+    for (size_t loop : plan.accumulatorLoops)
       shape.push_back(space.trips[loop]);
-    for (const DrainLoop &loop : drainLoops)
+    for (const DrainLoop &loop : plan.drainLoops)
       drainTrips.push_back(loop.trip);
     llvm::append_range(shape, cellType().getShape());
     auto empty =
@@ -295,7 +242,7 @@ private:
     Value filled =
         linalg::FillOp::create(builder, loc, fillValue, empty.getResult())
             .getResult(0);
-    Value sum = innerLoops(firstReduction, filled);
+    Value sum = innerLoops(plan.firstReduction, filled);
     return task->nest(drainTrips, "drain", dest,
                       [&](ValueRange drainIvs, ValueRange carried) -> Values {
                         Value result = drainSlice(sum, drainIvs);
@@ -307,15 +254,15 @@ private:
   Value drainSlice(Value accumulator, ValueRange drainIvs) {
     if (drainIvs.empty())
       return accumulator;
-    size_t numLoops = accumulatorLoops.size();
-    SmallVector<OpFoldResult> offsets(numLoops + outOrder.element.size(),
+    size_t numLoops = plan.accumulatorLoops.size();
+    SmallVector<OpFoldResult> offsets(numLoops + plan.order.element.size(),
                                       builder.getIndexAttr(0));
     SmallVector<OpFoldResult> sizes(numLoops, builder.getIndexAttr(1));
-    llvm::append_range(sizes, asIndexAttrs(builder, outOrder.element));
-    for (auto [loop, iv] : llvm::zip_equal(drainLoops, drainIvs)) {
+    llvm::append_range(sizes, asIndexAttrs(builder, plan.order.element));
+    for (auto [loop, iv] : llvm::zip_equal(plan.drainLoops, drainIvs)) {
       if (loop.accumulatorLoop)
-        offsets[llvm::find(accumulatorLoops, *loop.accumulatorLoop) -
-                accumulatorLoops.begin()] = iv;
+        offsets[llvm::find(plan.accumulatorLoops, *loop.accumulatorLoop) -
+                plan.accumulatorLoops.begin()] = iv;
       else
         offsets[numLoops + loop.result] = task->offset({{iv, loop.step}});
     }
@@ -337,7 +284,7 @@ private:
                  })
           .front();
     Values cellIvs;
-    for (size_t loop : accumulatorLoops)
+    for (size_t loop : plan.accumulatorLoops)
       cellIvs.push_back(ivs[loop]);
     if (cellIvs.empty())
       return compute(accumulator);
@@ -382,7 +329,7 @@ private:
     tileOp->setAttr("dataflow.unroll",
                     builder.getDenseI64ArrayAttr(schedule.getUnroll()));
     tileOp->setAttr("dataflow.order",
-                    builder.getDenseI64ArrayAttr(schedule.getOrder()));
+                    builder.getDenseI64ArrayAttr(schedule.getInnermostOrder()));
     IRMapping mapping = bodyCaptures;
     op.getRegion().cloneInto(&tileOp.getRegion(), mapping);
     addLoopOffsets(tileOp);
@@ -395,13 +342,15 @@ private:
     tileOp.getRegion().walk(
         [&](linalg::IndexOp index) { indices.push_back(index); });
     for (linalg::IndexOp index : indices) {
-      auto *loop = llvm::find(space.dims, static_cast<int64_t>(index.getDim()));
-      if (loop == space.dims.end())
+      SmallVector<std::pair<Value, int64_t>> terms;
+      for (auto [loop, dim] : llvm::enumerate(space.dims))
+        if (dim == static_cast<int64_t>(index.getDim()))
+          terms.emplace_back(ivs[loop], space.steps[loop]);
+      if (terms.empty())
         continue;
-      Value iv = ivs[loop - space.dims.begin()];
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPoint(tileOp);
-      OpFoldResult offset = task->offset({{iv, space.tile[index.getDim()]}});
+      OpFoldResult offset = task->offset(terms);
       builder.setInsertionPointAfter(index);
       auto sum = arith::AddIOp::create(builder, op.getLoc(), index.getResult(),
                                        cast<Value>(offset));
@@ -409,28 +358,17 @@ private:
     }
   }
 
-  /// A loop over the accumulator when it is drained: one of its own loops, or
-  /// one over the points of a cell, along one dimension of the result.
-  struct DrainLoop {
-    size_t result;
-    std::optional<size_t> accumulatorLoop;
-    int64_t trip, step;
-  };
-
   OpBuilder &builder;
   linalg::GenericOp op;
   StringRef name;
   ScheduleAttr schedule;
   LoopSpace space;
+  ResultPlan plan;
   SmallVector<AffineMap> maps;
   TaskBuilder *task = nullptr;
-  TokenOrder outOrder;
   SmallVector<size_t> depths;
-  SmallVector<size_t> accumulatorLoops;
-  SmallVector<DrainLoop> drainLoops;
   Values streamValues, tokens, ivs;
   Value fillValue;
-  size_t firstReduction = 0;
   IRMapping bodyCaptures;
 };
 
@@ -443,18 +381,11 @@ FailureOr<KernelOp> buildSlice(OpBuilder &builder, tensor::ExtractSliceOp op,
                                StringRef name) {
   auto schedule = op->getAttrOfType<ScheduleAttr>(kScheduleAttr);
   LoopSpace space(iterationExtents(op), schedule);
-  AffineMap identity =
-      builder.getMultiDimIdentityMap(op.getSourceType().getRank());
-  size_t depth = 0;
-  auto keepAll = [](int64_t) { return true; };
-  TokenOrder sourceOrder = deriveOrder(space, identity, keepAll, depth);
-  LoopSpace resultSpace(llvm::to_vector(op.getStaticSizes()), schedule);
-  TokenOrder resultOrder = deriveOrder(resultSpace, identity, keepAll, depth);
   Type elementType = op.getSourceType().getElementType();
-  KernelShell shell =
-      createShell(builder, op, name, op.getSource(),
-                  TypeRange{ITensorType::get(elementType, sourceOrder)},
-                  ITensorType::get(elementType, resultOrder));
+  KernelShell shell = createShell(
+      builder, op, name, op.getSource(),
+      TypeRange{ITensorType::get(elementType, operandOrder(op, schedule, 0))},
+      ITensorType::get(elementType, resultOrder(op, schedule)));
   OpBuilder::InsertionGuard guard(builder);
   TaskBuilder task(builder, shell.task);
   Location loc = op.getLoc();
@@ -474,6 +405,8 @@ FailureOr<KernelOp> buildSlice(OpBuilder &builder, tensor::ExtractSliceOp op,
                           : test;
         };
         for (auto [loop, dim] : llvm::enumerate(space.dims)) {
+          if (op.getStaticSizes()[dim] == op.getSourceType().getDimSize(dim))
+            continue;
           int64_t tile = space.tile[dim];
           int64_t first = op.getStaticOffsets()[dim] / tile;
           int64_t last = first + op.getStaticSizes()[dim] / tile;
@@ -504,34 +437,26 @@ FailureOr<KernelOp> buildSlice(OpBuilder &builder, tensor::ExtractSliceOp op,
 FailureOr<KernelOp> buildConcat(OpBuilder &builder, tensor::ConcatOp op,
                                 StringRef name) {
   auto schedule = op->getAttrOfType<ScheduleAttr>(kScheduleAttr);
-  AffineMap identity =
-      builder.getMultiDimIdentityMap(op.getResultType().getRank());
-  auto keepAll = [](int64_t) { return true; };
-  size_t depth = 0;
   int64_t axis = op.getDim();
   Type elementType = op.getResultType().getElementType();
   std::vector<LoopSpace> parts;
   SmallVector<Type> streams;
-  for (Value input : op.getInputs()) {
+  for (auto [i, input] : llvm::enumerate(op.getInputs())) {
     auto type = cast<RankedTensorType>(input.getType());
     parts.emplace_back(type.getShape(), schedule);
-    streams.push_back(ITensorType::get(
-        elementType, deriveOrder(parts.back(), identity, keepAll, depth)));
+    streams.push_back(
+        ITensorType::get(elementType, operandOrder(op, schedule, i)));
   }
   LoopSpace space(iterationExtents(op), schedule);
   KernelShell shell =
       createShell(builder, op, name, op.getInputs(), streams,
-                  ITensorType::get(elementType, deriveOrder(space, identity,
-                                                            keepAll, depth)));
+                  ITensorType::get(elementType, resultOrder(op, schedule)));
   OpBuilder::InsertionGuard guard(builder);
   TaskBuilder task(builder, shell.task);
-  // Loops before the axis in schedule order are equal in all parts.
-  auto position = llvm::find(schedule.getOrder(), axis);
-  SmallVector<int64_t> outerTrips;
-  for (const int64_t *dim = schedule.getOrder().begin(); dim != position; ++dim)
-    if (const auto *loop = llvm::find(space.dims, *dim);
-        loop != space.dims.end())
-      outerTrips.push_back(space.trips[loop - space.dims.begin()]);
+  // The loops outside the axis are equal in all parts.
+  ArrayRef<int64_t> outerTrips =
+      ArrayRef<int64_t>(space.trips)
+          .take_front(llvm::find(space.dims, axis) - space.dims.begin());
   Value dest = shell.task.getBlock().getArgument(0);
   Values results = task.nest(
       outerTrips, "loop", dest, [&](ValueRange, ValueRange carried) -> Values {

@@ -42,18 +42,32 @@ bool streamtensor::isContraction(linalg::GenericOp op) {
   return true;
 }
 
+/// Whether `dim` has more than one loop.
+static bool isBlocked(ScheduleAttr schedule, int64_t dim) {
+  return llvm::count(schedule.getOrder(), dim) > 1;
+}
+
 LogicalResult streamtensor::checkSchedule(Operation *op,
                                           ScheduleAttr schedule) {
   SmallVector<int64_t> extents = iterationExtents(op);
-  if (schedule.getOrder().size() != extents.size())
+  if (schedule.getTile().size() != extents.size())
     return op->emitOpError() << "expected a schedule of rank " << extents.size()
-                             << " but got " << schedule.getOrder().size();
+                             << " but got " << schedule.getTile().size();
   for (auto [dim, extent] : llvm::enumerate(extents))
     if (extent % schedule.getTile()[dim] != 0)
       return op->emitOpError()
              << "expected tile " << schedule.getTile()[dim]
              << " to divide the extent " << extent << " of dimension " << dim;
+  for (auto [loop, dim] : llvm::enumerate(schedule.getOrder()))
+    if (extents[dim] % schedule.getStep(loop) != 0)
+      return op->emitOpError() << "expected step " << schedule.getStep(loop)
+                               << " to divide the extent " << extents[dim]
+                               << " of dimension " << dim;
+  // A dimension that is cut has one loop, of whole tiles in every part.
   auto checkPart = [&](int64_t dim, int64_t size) -> LogicalResult {
+    if (isBlocked(schedule, dim))
+      return op->emitOpError() << "expected one loop over dimension " << dim
+                               << ", along which it cuts";
     if (size % schedule.getTile()[dim] == 0)
       return success();
     return op->emitOpError() << "expected tile " << schedule.getTile()[dim]
@@ -62,54 +76,128 @@ LogicalResult streamtensor::checkSchedule(Operation *op,
   };
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
     for (auto [dim, offset, size] :
-         llvm::enumerate(slice.getStaticOffsets(), slice.getStaticSizes()))
+         llvm::enumerate(slice.getStaticOffsets(), slice.getStaticSizes())) {
+      if (size == extents[dim])
+        continue;
       if (failed(checkPart(dim, offset)) || failed(checkPart(dim, size)))
         return failure();
-  } else if (auto concat = dyn_cast<tensor::ConcatOp>(op)) {
-    for (Value input : concat.getInputs()) {
-      auto type = cast<RankedTensorType>(input.getType());
-      for (auto [dim, size] : llvm::enumerate(type.getShape()))
-        if (failed(checkPart(dim, size)))
-          return failure();
     }
+  } else if (auto concat = dyn_cast<tensor::ConcatOp>(op)) {
+    int64_t axis = concat.getDim();
+    for (Value input : concat.getInputs())
+      if (failed(checkPart(
+              axis, cast<RankedTensorType>(input.getType()).getDimSize(axis))))
+        return failure();
   }
   return success();
 }
 
 LoopSpace::LoopSpace(ArrayRef<int64_t> extents, ScheduleAttr schedule)
     : tile(schedule.getTile()) {
-  for (int64_t dim : schedule.getOrder()) {
-    int64_t trip = extents[dim] / tile[dim];
+  SmallVector<int64_t> outer(extents);
+  for (auto [loop, dim] : llvm::enumerate(schedule.getOrder())) {
+    int64_t step = schedule.getStep(loop);
+    int64_t trip = outer[dim] / step;
+    outer[dim] = step;
     if (trip == 1)
       continue;
     dims.push_back(dim);
     trips.push_back(trip);
+    steps.push_back(step);
   }
 }
 
 TokenOrder streamtensor::deriveOrder(const LoopSpace &space, AffineMap map,
-                                     function_ref<bool(int64_t)> keep,
                                      size_t &depth) {
   depth = 0;
   for (size_t loop = 0; loop < space.size(); ++loop)
-    if (map.isFunctionOfDim(space.dims[loop]) && keep(space.dims[loop]))
+    if (map.isFunctionOfDim(space.dims[loop]))
       depth = loop + 1;
   TokenOrder order;
-  SmallVector<int> position(map.getNumDims(), -1);
+  std::vector<std::vector<unsigned>> loops(map.getNumDims());
   for (size_t loop = 0; loop < depth; ++loop) {
     int64_t dim = space.dims[loop];
-    if (!keep(dim))
-      continue;
-    position[dim] = order.trips.size();
+    loops[dim].push_back(order.trips.size());
     order.trips.push_back(space.trips[loop]);
-    order.steps.push_back(map.isFunctionOfDim(dim) ? space.tile[dim] : 1);
+    order.steps.push_back(map.isFunctionOfDim(dim) ? space.steps[loop] : 1);
   }
   for (AffineExpr result : map.getResults()) {
     unsigned dim = cast<AffineDimExpr>(result).getPosition();
     order.element.push_back(space.tile[dim]);
-    order.map.emplace_back();
-    if (position[dim] >= 0)
-      order.map.back().push_back(position[dim]);
+    order.map.push_back(loops[dim]);
   }
   return order;
+}
+
+ResultPlan::ResultPlan(linalg::GenericOp op, ScheduleAttr schedule,
+                       const LoopSpace &space)
+    : firstReduction(space.size()) {
+  AffineMap map = op.getIndexingMapsArray().back();
+  if (op.getNumReductionLoops() == 0) {
+    size_t depth = 0;
+    order = deriveOrder(space, map, depth);
+    return;
+  }
+  SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
+  for (size_t loop = 0; loop < space.size(); ++loop) {
+    if (iterators[space.dims[loop]] == utils::IteratorType::reduction)
+      firstReduction = std::min(firstReduction, loop);
+    else if (firstReduction < loop)
+      accumulatorLoops.push_back(loop);
+  }
+  SmallVector<int64_t> outDims;
+  for (AffineExpr result : map.getResults())
+    outDims.push_back(cast<AffineDimExpr>(result).getPosition());
+  order.map.resize(outDims.size());
+  auto addLoop = [&](int64_t dim, int64_t trip, int64_t step) {
+    auto result = llvm::find(outDims, dim) - outDims.begin();
+    order.map[result].push_back(order.numLoops());
+    order.trips.push_back(trip);
+    order.steps.push_back(step);
+  };
+  for (size_t loop = 0; loop < firstReduction; ++loop)
+    addLoop(space.dims[loop], space.trips[loop], space.steps[loop]);
+  for (auto [result, dim] : llvm::enumerate(outDims)) {
+    int64_t lanes = schedule.getUnroll()[dim];
+    order.element.push_back(lanes);
+    for (size_t loop : accumulatorLoops)
+      if (space.dims[loop] == dim) {
+        drainLoops.push_back({result, loop, space.trips[loop], 1});
+        addLoop(dim, space.trips[loop], space.steps[loop]);
+      }
+    if (int64_t trip = space.tile[dim] / lanes; trip != 1) {
+      drainLoops.push_back({result, std::nullopt, trip, lanes});
+      addLoop(dim, trip, lanes);
+    }
+  }
+}
+
+/// The shape that input `input` of a slice or concatenation has.
+static ArrayRef<int64_t> inputShape(Operation *op, unsigned input) {
+  return cast<RankedTensorType>(op->getOperand(input).getType()).getShape();
+}
+
+TokenOrder streamtensor::operandOrder(Operation *op, ScheduleAttr schedule,
+                                      unsigned input) {
+  size_t depth = 0;
+  if (auto generic = dyn_cast<linalg::GenericOp>(op))
+    return deriveOrder(LoopSpace(iterationExtents(op), schedule),
+                       generic.getIndexingMapsArray()[input], depth);
+  ArrayRef<int64_t> shape = inputShape(op, input);
+  return deriveOrder(
+      LoopSpace(shape, schedule),
+      AffineMap::getMultiDimIdentityMap(shape.size(), op->getContext()), depth);
+}
+
+TokenOrder streamtensor::resultOrder(Operation *op, ScheduleAttr schedule) {
+  if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
+    LoopSpace space(iterationExtents(op), schedule);
+    return ResultPlan(generic, schedule, space).order;
+  }
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  size_t depth = 0;
+  return deriveOrder(
+      LoopSpace(type.getShape(), schedule),
+      AffineMap::getMultiDimIdentityMap(type.getRank(), op->getContext()),
+      depth);
 }

@@ -19,6 +19,8 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
+#include <optional>
+
 namespace streamtensor {
 
 /// Whether `op` becomes a task of its own: a Linalg generic, a slice or a
@@ -41,8 +43,9 @@ mlir::LogicalResult checkSchedule(mlir::Operation *op,
 
 /// The loops of one operation, outermost first, without those of one trip.
 struct LoopSpace {
-  /// Per loop: the dimension of the iteration space, and the trip count.
-  mlir::SmallVector<int64_t> dims, trips;
+  /// Per loop: the dimension of the iteration space, the trip count and the
+  /// step. A dimension may have several loops.
+  mlir::SmallVector<int64_t> dims, trips, steps;
   /// Per dimension of the iteration space: the tile.
   mlir::SmallVector<int64_t> tile;
 
@@ -52,12 +55,42 @@ struct LoopSpace {
 };
 
 /// The token order of an operand with indexing map `map` (a projected
-/// permutation): the loops of `space` for which `keep` holds, up to the last
-/// one that changes the operand. Stores the number of loops of `space` that
-/// must be open when a token is read or written into `depth`.
+/// permutation): the loops of `space` up to the last one that changes the
+/// operand. Stores the number of loops of `space` that must be open when a
+/// token is read or written into `depth`.
 TokenOrder deriveOrder(const LoopSpace &space, mlir::AffineMap map,
-                       mlir::function_ref<bool(int64_t dim)> keep,
                        size_t &depth);
+
+/// A loop over the accumulator when it is drained: one of its own loops, or one
+/// over the points of a cell, along one dimension of the result.
+struct DrainLoop {
+  size_t result;
+  std::optional<size_t> accumulatorLoop;
+  int64_t trip, step;
+};
+
+/// How a generic operation writes its result. An element-wise operation writes
+/// tile by tile. A reduction drains its accumulator (the parallel loops inside
+/// the first reduction loop) in memory order, in tokens of as many elements as
+/// are computed at once.
+struct ResultPlan {
+  TokenOrder order;
+  /// The first loop over a reduction dimension; the number of loops without
+  /// one.
+  size_t firstReduction = 0;
+  mlir::SmallVector<size_t> accumulatorLoops;
+  mlir::SmallVector<DrainLoop> drainLoops;
+
+  ResultPlan(mlir::linalg::GenericOp op, dataflow::ScheduleAttr schedule,
+             const LoopSpace &space);
+};
+
+/// The order in which scheduled `op` reads the tokens of tensor input `input`.
+TokenOrder operandOrder(mlir::Operation *op, dataflow::ScheduleAttr schedule,
+                        unsigned input);
+
+/// The order in which scheduled `op` writes the tokens of its result.
+TokenOrder resultOrder(mlir::Operation *op, dataflow::ScheduleAttr schedule);
 
 } // namespace streamtensor
 

@@ -19,8 +19,8 @@ def ScheduleOps : Pass<"st-schedule-ops", "::mlir::func::FuncOp"> {
   let summary = "Decide loop order, token tile and unroll factors of each op";
   let description = [{
     Puts `#dataflow.schedule` on every operation of the normalized form that
-    has none, by a fixed rule (a schedule that is already there is kept, so a
-    user or a test can write one; it is checked):
+    has none (a schedule that is already there is kept, so a user or a test can
+    write one; it is checked). The rules:
 
     - Tokens hold `lanes` elements along the last dimension of the result: the
       largest power of two up to `max-lanes` that divides it.
@@ -34,6 +34,13 @@ def ScheduleOps : Pass<"st-schedule-ops", "::mlir::func::FuncOp"> {
     - An element-wise operation walks its result in memory order.
     - Slices and concatenations walk their result in memory order, in lanes that
       divide every part.
+
+    Two other schedules compete with the rule's: a batched contraction may take a
+    block of rows of every batch before the next block, and every other operation
+    may follow the order in which the producer of one of its inputs writes (the
+    same loops and tokens). The one with the fewest bytes on the chip wins
+    (converters before the operation, its accumulator), then the one that loads
+    least from memory, then the first of this list.
 
     ```mlir
     // matmul (m, n, k) of 32x576 by 576x1536:

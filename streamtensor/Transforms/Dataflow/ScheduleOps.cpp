@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The fixed rule that gives every operation its loop order, token tile and
-// unroll factors.
+// The rules that give every operation its loop order, token tile and unroll
+// factors, and the choice between them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,12 +15,14 @@
 
 #include "streamtensor/Dialect/Dataflow/IR/Dataflow.h"
 #include "streamtensor/Transforms/Dataflow/IterationSpace.h"
+#include "streamtensor/Transforms/Dataflow/StreamEdge.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <numeric>
+#include <tuple>
 
 namespace streamtensor {
 #define GEN_PASS_DEF_SCHEDULEOPS
@@ -54,8 +56,12 @@ namespace {
 /// Builds the schedule of one Linalg operation.
 class Scheduler {
 public:
-  Scheduler(linalg::GenericOp op, int64_t maxLanes, int64_t maxRows)
-      : op(op), maxLanes(maxLanes), maxRows(maxRows),
+  /// With `rowsFirst`, a batched product takes a block of rows of every batch
+  /// before the next block: what comes and goes row by row then needs no more
+  /// memory than a block of rows.
+  Scheduler(linalg::GenericOp op, int64_t maxLanes, int64_t maxRows,
+            bool rowsFirst)
+      : op(op), maxLanes(maxLanes), maxRows(maxRows), rowsFirst(rowsFirst),
         extents(op.getStaticLoopRanges()), maps(op.getIndexingMapsArray()),
         tile(extents.size(), 1), unroll(extents.size(), 1) {}
 
@@ -104,16 +110,27 @@ private:
     if (!outDims.empty() && !uses(1, outDims.back()))
       streamed = 0;
     unsigned held = 1 - streamed;
-    SmallVector<int64_t> rows, columns;
+    SmallVector<int64_t> batches, rows, columns;
     for (int64_t dim : outDims) {
       if (uses(0, dim) && uses(1, dim))
-        append(dim);
+        batches.push_back(dim);
       else if (uses(held, dim))
         rows.push_back(dim);
       else
         columns.push_back(dim);
     }
+    // Rows share the streamed operand; the dimension with the most to share is
+    // tiled, the last one among equals.
+    int64_t tiled = -1, sharing = 0;
     for (int64_t dim : rows)
+      if (int64_t count = powerOfTwoDivisor(extents[dim], maxRows);
+          count >= sharing) {
+        tiled = dim;
+        sharing = count;
+      }
+    if (rowsFirst && tiled >= 0)
+      append(tiled);
+    for (int64_t dim : llvm::concat<int64_t>(batches, rows))
       append(dim);
     for (int64_t dim : dimsOfMap(maps[held]))
       if (isReduction(dim))
@@ -122,8 +139,8 @@ private:
       append(dim);
     if (!outDims.empty())
       setLanes(outDims.back());
-    if (!rows.empty())
-      tile[rows.back()] = powerOfTwoDivisor(extents[rows.back()], maxRows);
+    if (tiled >= 0)
+      tile[tiled] = sharing;
   }
 
   void scheduleReduction() {
@@ -148,9 +165,62 @@ private:
 
   linalg::GenericOp op;
   int64_t maxLanes, maxRows;
+  bool rowsFirst;
   SmallVector<int64_t> extents;
   SmallVector<AffineMap> maps;
   SmallVector<int64_t> order, tile, unroll;
+};
+
+/// The schedule with which `op` reads input `input`, a tensor of its iteration
+/// space by `map`, in the order `order`: the same loops and tokens. Empty when
+/// the order visits anything twice, cuts a token in the middle or leaves a
+/// dimension out.
+std::optional<ScheduleAttr> followOrder(Operation *op, AffineMap map,
+                                        const TokenOrder &order,
+                                        int64_t maxLanes) {
+  SmallVector<int64_t> extents = iterationExtents(op);
+  SmallVector<int64_t> tile(extents.size(), 1), unroll, dims, steps;
+  std::vector<int> results = order.loopDims();
+  for (auto [loop, result] : llvm::enumerate(results)) {
+    if (result < 0) {
+      if (order.trips[loop] == 1)
+        continue;
+      return std::nullopt;
+    }
+    dims.push_back(map.getDimPosition(result));
+    steps.push_back(order.steps[loop]);
+  }
+  for (unsigned result = 0; result < map.getNumResults(); ++result)
+    tile[map.getDimPosition(result)] = order.element[result];
+  int64_t lanes = 1;
+  for (auto [dim, extent] : llvm::enumerate(extents)) {
+    if (!map.isFunctionOfDim(dim) && extent != 1)
+      return std::nullopt;
+    if (!llvm::is_contained(dims, static_cast<int64_t>(dim))) {
+      dims.push_back(dim);
+      steps.push_back(tile[dim]);
+    }
+    lanes *= tile[dim];
+  }
+  if (lanes > maxLanes)
+    return std::nullopt;
+  bool blocked = dims.size() != extents.size();
+  return ScheduleAttr::get(
+      op->getContext(), dims,
+      blocked ? ArrayRef<int64_t>(steps) : ArrayRef<int64_t>(), tile, tile);
+}
+
+/// What a schedule costs on the chip and at the memory ports.
+struct ScheduleCost {
+  /// Bytes of converters before the operation, and of its accumulator.
+  int64_t onchipBytes = 0;
+  /// Elements that are loaded from memory, replays included.
+  int64_t loadedElements = 0;
+
+  bool operator<(const ScheduleCost &other) const {
+    return std::tie(onchipBytes, loadedElements) <
+           std::tie(other.onchipBytes, other.loadedElements);
+  }
 };
 
 class ScheduleOps : public streamtensor::impl::ScheduleOpsBase<ScheduleOps> {
@@ -159,24 +229,127 @@ public:
 
   void runOnOperation() override {
     bool failedAny = false;
+    orders.clear();
     getOperation().walk([&](Operation *op) {
       if (!isSchedulable(op))
         return;
-      if (auto given = op->getAttrOfType<ScheduleAttr>(kScheduleAttr)) {
-        failedAny |= failed(checkSchedule(op, given));
+      auto schedule = op->getAttrOfType<ScheduleAttr>(kScheduleAttr);
+      if (!schedule) {
+        schedule = decide(op);
+        op->setAttr(kScheduleAttr, schedule);
+      } else if (failed(checkSchedule(op, schedule))) {
+        failedAny = true;
         return;
       }
-      op->setAttr(kScheduleAttr, decide(op));
+      orders[op->getResult(0)] = resultOrder(op, schedule);
     });
     if (failedAny)
       signalPassFailure();
   }
 
 private:
+  /// The cheapest of the rules' schedules and those that follow a producer; the
+  /// first one among equals.
   ScheduleAttr decide(Operation *op) {
-    if (auto generic = dyn_cast<linalg::GenericOp>(op))
-      return Scheduler(generic, maxLanes, maxRows).run();
-    // Slices and concatenations: memory order, lanes that divide every part.
+    SmallVector<ScheduleAttr> candidates = candidateSchedules(op);
+    ScheduleAttr best;
+    ScheduleCost bestCost;
+    for (ScheduleAttr candidate : candidates) {
+      ScheduleCost cost = costOf(op, candidate);
+      if (best && !(cost < bestCost))
+        continue;
+      best = candidate;
+      bestCost = cost;
+    }
+    return best;
+  }
+
+  SmallVector<ScheduleAttr> candidateSchedules(Operation *op) {
+    SmallVector<ScheduleAttr> candidates;
+    auto generic = dyn_cast<linalg::GenericOp>(op);
+    if (!generic) {
+      candidates.push_back(memoryOrder(op));
+    } else {
+      candidates.push_back(
+          Scheduler(generic, maxLanes, maxRows, /*rowsFirst=*/false).run());
+      if (generic.getNumReductionLoops() != 0 && isContraction(generic)) {
+        candidates.push_back(
+            Scheduler(generic, maxLanes, maxRows, /*rowsFirst=*/true).run());
+        return candidates;
+      }
+    }
+    unsigned numInputs =
+        generic ? generic.getNumDpsInputs() : op->getNumOperands();
+    for (unsigned input = 0; input < numInputs; ++input) {
+      std::optional<TokenOrder> order = producedOrder(op->getOperand(input));
+      if (!order)
+        continue;
+      AffineMap map = generic ? generic.getIndexingMapsArray()[input]
+                              : AffineMap::getMultiDimIdentityMap(
+                                    order->map.size(), op->getContext());
+      std::optional<ScheduleAttr> follow =
+          followOrder(op, map, *order, maxLanes);
+      if (follow && isLegal(op, *follow))
+        candidates.push_back(*follow);
+    }
+    return candidates;
+  }
+
+  /// The order in which the producer of `value` writes, seen through reshapes.
+  std::optional<TokenOrder> producedOrder(Value value) {
+    std::vector<Reshape> reshapes;
+    auto produced = orders.find(traceReshapes(value, reshapes));
+    if (produced == orders.end())
+      return std::nullopt;
+    return pushThrough(produced->second, reshapes);
+  }
+
+  /// Whether `schedule` passes the checks, without a message.
+  bool isLegal(Operation *op, ScheduleAttr schedule) {
+    ScopedDiagnosticHandler silence(op->getContext(),
+                                    [](Diagnostic &) { return success(); });
+    return succeeded(checkSchedule(op, schedule));
+  }
+
+  ScheduleCost costOf(Operation *op, ScheduleAttr schedule) {
+    ScheduleCost cost;
+    auto generic = dyn_cast<linalg::GenericOp>(op);
+    unsigned numInputs =
+        generic ? generic.getNumDpsInputs() : op->getNumOperands();
+    for (unsigned input = 0; input < numInputs; ++input) {
+      auto type = dyn_cast<RankedTensorType>(op->getOperand(input).getType());
+      if (!type)
+        continue;
+      TokenOrder wanted = operandOrder(op, schedule, input);
+      std::vector<Reshape> reshapes;
+      auto produced =
+          orders.find(traceReshapes(op->getOperand(input), reshapes));
+      if (produced == orders.end())
+        cost.loadedElements += wanted.numTokens() * wanted.tokenElements();
+      else
+        cost.onchipBytes +=
+            planEdge(produced->second, reshapes, wanted).elements *
+            llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+    }
+    if (generic && generic.getNumReductionLoops() != 0)
+      cost.onchipBytes += accumulatorBytes(generic, schedule);
+    return cost;
+  }
+
+  int64_t accumulatorBytes(linalg::GenericOp op, ScheduleAttr schedule) {
+    LoopSpace space(iterationExtents(op), schedule);
+    ResultPlan plan(op, schedule, space);
+    int64_t cells = 1;
+    for (size_t loop : plan.accumulatorLoops)
+      cells *= space.trips[loop];
+    for (AffineExpr result : op.getIndexingMapsArray().back().getResults())
+      cells *= space.tile[cast<AffineDimExpr>(result).getPosition()];
+    auto type = cast<RankedTensorType>(op.getResult(0).getType());
+    return cells * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  }
+
+  /// Slices and concatenations: memory order, lanes that divide every part.
+  ScheduleAttr memoryOrder(Operation *op) {
     SmallVector<int64_t> extents = iterationExtents(op);
     int64_t rank = extents.size();
     SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, rank));
@@ -203,6 +376,9 @@ private:
           parts, cast<RankedTensorType>(input.getType()).getShape().back());
     return parts;
   }
+
+  /// The orders in which the scheduled operations write.
+  DenseMap<Value, TokenOrder> orders;
 };
 
 } // namespace

@@ -63,8 +63,8 @@ static std::optional<TokenOrder> cross(const TokenOrder &order,
   return collapseTokenOrder(order, reshape.groups, reason);
 }
 
-static std::optional<TokenOrder> pushThrough(TokenOrder order,
-                                             ArrayRef<Reshape> reshapes) {
+std::optional<TokenOrder>
+streamtensor::pushThrough(TokenOrder order, ArrayRef<Reshape> reshapes) {
   for (const Reshape &reshape : reshapes) {
     std::optional<TokenOrder> next =
         cross(order, reshape, reshape.expands, reshape.resultShape);

@@ -55,6 +55,10 @@ EdgePlan planEdge(const TokenOrder &source, mlir::ArrayRef<Reshape> reshapes,
 mlir::Value buildEdge(mlir::OpBuilder &builder, mlir::Location loc,
                       mlir::Value source, const EdgePlan &plan);
 
+/// The order `source` seen from behind `reshapes`, when there is one.
+std::optional<TokenOrder> pushThrough(TokenOrder source,
+                                      mlir::ArrayRef<Reshape> reshapes);
+
 /// The order `destination` seen from before `reshapes`, when there is one.
 std::optional<TokenOrder> pullThrough(const TokenOrder &destination,
                                       mlir::ArrayRef<Reshape> reshapes);

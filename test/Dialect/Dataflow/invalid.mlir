@@ -81,7 +81,7 @@ dataflow.yield
 
 // -----
 
-// expected-error @below {{expected tile and unroll of rank 2 but got 1 and 2}}
+// expected-error @below {{expected order, tile and unroll of one rank but got 2, 1 and 2}}
 #s = #dataflow.schedule<order = [0, 1], tile = [1], unroll = [1, 1]>
 
 // -----
@@ -98,3 +98,18 @@ dataflow.yield
 
 // expected-error @below {{expected unroll factor 3 to divide tile 16 of dimension 0}}
 #s = #dataflow.schedule<order = [0], tile = [16], unroll = [3]>
+
+// -----
+
+// expected-error @below {{expected a step for each of 3 loops but got 2}}
+#s = #dataflow.schedule<order = [0, 1, 0], steps = [16, 1], tile = [1, 1], unroll = [1, 1]>
+
+// -----
+
+// expected-error @below {{expected step 3 of loop 2 to divide the step 16 outside it}}
+#s = #dataflow.schedule<order = [0, 1, 0], steps = [16, 1, 3], tile = [3, 1], unroll = [1, 1]>
+
+// -----
+
+// expected-error @below {{expected the innermost loop of dimension 0 to step by the tile 1 but got 4}}
+#s = #dataflow.schedule<order = [0, 1, 0], steps = [16, 1, 4], tile = [1, 1], unroll = [1, 1]>

@@ -32,7 +32,7 @@ func.func @chain(%a: tensor<4x16xf32>) -> tensor<4x16xf32> {
   return %1 : tensor<4x16xf32>
 }
 
-// The second task walks columns. A transposition shares no loop, so the converter
+// The second task is told to walk columns. A transposition shares no loop, so the converter
 // holds the tensor once: 4 * 16 floats, 256 bytes. One byte less, and the two
 // kernels stay apart, with memory between them.
 // ALL-LABEL: func.func @transposed
@@ -52,7 +52,8 @@ func.func @transposed(%a: tensor<4x16xf32>) -> tensor<16x4xf32> {
   } -> tensor<4x16xf32>
   %f = tensor.empty() : tensor<16x4xf32>
   %1 = linalg.generic {indexing_maps = [#transpose, #id], iterator_types = ["parallel", "parallel"]}
-      ins(%0 : tensor<4x16xf32>) outs(%f : tensor<16x4xf32>) {
+      ins(%0 : tensor<4x16xf32>) outs(%f : tensor<16x4xf32>)
+      attrs = {dataflow.schedule = #dataflow.schedule<order = [0, 1], tile = [1, 4], unroll = [1, 4]>} {
   ^bb0(%x: f32, %o: f32):
     %p = math.sqrt %x : f32
     linalg.yield %p : f32

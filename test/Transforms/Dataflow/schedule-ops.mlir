@@ -4,6 +4,7 @@
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
+#transpose = affine_map<(i, j) -> (j, i)>
 #id = affine_map<(i, j) -> (i, j)>
 #row = affine_map<(i, j) -> (i)>
 
@@ -44,12 +45,12 @@ func.func @elementwise(%a: tensor<3x20xf32>) -> tensor<3x20xf32> {
 // A sum over rows walks its input in memory order.
 // CHECK-LABEL: func.func @sum
 // CHECK: #dataflow.schedule<order = [0, 1],
-func.func @sum(%a: tensor<3x32xf32>) -> tensor<3xf32> {
+func.func @sum(%a: tensor<3x64xf32>) -> tensor<3xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<3xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<3xf32>) -> tensor<3xf32>
   %0 = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
-      ins(%a : tensor<3x32xf32>) outs(%f : tensor<3xf32>) {
+      ins(%a : tensor<3x64xf32>) outs(%f : tensor<3xf32>) {
   ^bb0(%x: f32, %acc: f32):
     %s = arith.addf %acc, %x : f32
     linalg.yield %s : f32
@@ -70,4 +71,69 @@ func.func @written(%a: tensor<3x20xf32>) -> tensor<3x20xf32> {
     linalg.yield %p : f32
   } -> tensor<3x20xf32>
   return %0 : tensor<3x20xf32>
+}
+
+// A transposition of what another task writes follows it: no converter.
+// CHECK-LABEL: func.func @transposed
+// CHECK: math.exp
+// CHECK: #dataflow.schedule<order = [1, 0], tile = [16, 1], unroll = [16, 1]>
+func.func @transposed(%a: tensor<4x16xf32>) -> tensor<16x4xf32> {
+  %e = tensor.empty() : tensor<4x16xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%a : tensor<4x16xf32>) outs(%e : tensor<4x16xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %p = math.exp %x : f32
+    linalg.yield %p : f32
+  } -> tensor<4x16xf32>
+  %f = tensor.empty() : tensor<16x4xf32>
+  %1 = linalg.generic {indexing_maps = [#transpose, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%0 : tensor<4x16xf32>) outs(%f : tensor<16x4xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %p = math.sqrt %x : f32
+    linalg.yield %p : f32
+  } -> tensor<16x4xf32>
+  return %1 : tensor<16x4xf32>
+}
+
+// Attention scores of 3 heads (h, m, n, k) from queries that come row by row: 16
+// rows of all heads at a time, so that the converter holds 16 rows of the 64. The
+// row maxima follow, with two loops over the rows.
+#q = affine_map<(h, m, n, k) -> (m, h, k)>
+#k = affine_map<(h, m, n, k) -> (h, n, k)>
+#s = affine_map<(h, m, n, k) -> (h, m, n)>
+#hmn = affine_map<(h, m, n) -> (h, m, n)>
+#hm = affine_map<(h, m, n) -> (h, m)>
+#mhk = affine_map<(m, h, k) -> (m, h, k)>
+// CHECK-LABEL: func.func @scores
+// CHECK: math.exp
+// CHECK: #dataflow.schedule<order = [1, 0, 3, 2], tile = [1, 16, 16, 1], unroll = [1, 1, 16, 1]>
+// CHECK: #dataflow.schedule<order = [1, 0, 1, 2], steps = [16, 1, 1, 16], tile = [1, 1, 16], unroll = [1, 1, 16]>
+func.func @scores(%a: tensor<64x3x8xf32>, %b: tensor<3x48x8xf32>) -> tensor<3x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : tensor<64x3x8xf32>
+  %0 = linalg.generic {indexing_maps = [#mhk, #mhk], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%a : tensor<64x3x8xf32>) outs(%e : tensor<64x3x8xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %p = math.exp %x : f32
+    linalg.yield %p : f32
+  } -> tensor<64x3x8xf32>
+  %f = tensor.empty() : tensor<3x64x48xf32>
+  %g = linalg.fill ins(%zero : f32) outs(%f : tensor<3x64x48xf32>) -> tensor<3x64x48xf32>
+  %1 = linalg.generic {indexing_maps = [#q, #k, #s], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%0, %b : tensor<64x3x8xf32>, tensor<3x48x8xf32>) outs(%g : tensor<3x64x48xf32>) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %p = arith.mulf %x, %y : f32
+    %s = arith.addf %acc, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<3x64x48xf32>
+  %h = tensor.empty() : tensor<3x64xf32>
+  %i = linalg.fill ins(%low : f32) outs(%h : tensor<3x64xf32>) -> tensor<3x64xf32>
+  %2 = linalg.generic {indexing_maps = [#hmn, #hm], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%1 : tensor<3x64x48xf32>) outs(%i : tensor<3x64xf32>) {
+  ^bb0(%x: f32, %acc: f32):
+    %m = arith.maximumf %x, %acc : f32
+    linalg.yield %m : f32
+  } -> tensor<3x64xf32>
+  return %2 : tensor<3x64xf32>
 }

@@ -41,27 +41,52 @@ void DataflowDialect::registerAttributes() {
 
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    ArrayRef<int64_t> order,
+                                   ArrayRef<int64_t> steps,
                                    ArrayRef<int64_t> tile,
                                    ArrayRef<int64_t> unroll) {
-  size_t rank = order.size();
-  if (tile.size() != rank || unroll.size() != rank)
-    return emitError() << "expected tile and unroll of rank " << rank
-                       << " but got " << tile.size() << " and "
+  size_t rank = tile.size();
+  if (unroll.size() != rank || (steps.empty() && order.size() != rank))
+    return emitError() << "expected order, tile and unroll of one rank but got "
+                       << order.size() << ", " << rank << " and "
                        << unroll.size();
-  SmallVector<bool> seen(rank, false);
-  for (int64_t dim : order) {
-    if (dim < 0 || dim >= static_cast<int64_t>(rank) || seen[dim])
-      return emitError() << "expected order to be a permutation of 0.."
-                         << rank - 1;
-    seen[dim] = true;
-  }
-  for (size_t dim = 0; dim < rank; ++dim) {
+  if (!steps.empty() && steps.size() != order.size())
+    return emitError() << "expected a step for each of " << order.size()
+                       << " loops but got " << steps.size();
+  for (size_t dim = 0; dim < rank; ++dim)
     if (tile[dim] < 1 || unroll[dim] < 1)
       return emitError() << "expected positive tile and unroll factors";
+  SmallVector<int64_t> innermost(rank, 0);
+  for (auto [loop, dim] : llvm::enumerate(order)) {
+    if (dim < 0 || dim >= static_cast<int64_t>(rank) ||
+        (steps.empty() && innermost[dim] != 0))
+      return emitError() << "expected order to be a permutation of 0.."
+                         << rank - 1;
+    int64_t step = steps.empty() ? tile[dim] : steps[loop];
+    if (step < 1 || innermost[dim] % step != 0)
+      return emitError() << "expected step " << step << " of loop " << loop
+                         << " to divide the step " << innermost[dim]
+                         << " outside it";
+    innermost[dim] = step;
+  }
+  for (size_t dim = 0; dim < rank; ++dim)
+    if (innermost[dim] != tile[dim])
+      return emitError() << "expected the innermost loop of dimension " << dim
+                         << " to step by the tile " << tile[dim] << " but got "
+                         << innermost[dim];
+  for (size_t dim = 0; dim < rank; ++dim) {
     if (tile[dim] % unroll[dim] != 0)
       return emitError() << "expected unroll factor " << unroll[dim]
                          << " to divide tile " << tile[dim] << " of dimension "
                          << dim;
   }
   return success();
+}
+
+SmallVector<int64_t> ScheduleAttr::getInnermostOrder() const {
+  SmallVector<int64_t> dims;
+  for (int64_t dim : llvm::reverse(getOrder()))
+    if (!llvm::is_contained(dims, dim))
+      dims.push_back(dim);
+  std::reverse(dims.begin(), dims.end());
+  return dims;
 }
