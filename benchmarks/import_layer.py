@@ -1,9 +1,11 @@
 """Imports one decoder layer of a known model and prints how long it took, as JSON.
 
 Loading PyTorch and making the model (one layer, random weights) are reported on
-their own: a user waits for them too.
+their own: a user waits for them too. With --reference, the folder also gets
+random inputs and what PyTorch computes from them, eagerly in f32, with the
+unedited layer: inputs.safetensors and expected.safetensors.
 
-usage: import_layer.py MODEL --output-dir DIR [--tokens N] [--max-length N]
+usage: import_layer.py MODEL --output-dir DIR [--tokens N] [--max-length N] [--reference]
 """
 
 from __future__ import annotations
@@ -12,6 +14,28 @@ import argparse
 import json
 import time
 from pathlib import Path
+from typing import Any
+
+
+def write_reference(directory: Path, split: Any, layer: Any, max_length: int) -> None:
+    """Writes inputs of the layer's run and the results of the module itself."""
+    import torch
+    from safetensors.torch import save_file
+
+    from streamtensor.models.steps import LayerExamples
+
+    examples = LayerExamples(split, layer.tokens, max_length - layer.tokens)
+    step = examples.step(0)
+    tensors, *pasts = examples.inputs(step, 0)
+    with torch.no_grad():
+        results = step(tensors, *pasts)
+    flat = [*tensors, *pasts]
+    inputs = {
+        argument.name: flat[argument.input_index].contiguous() for argument in layer.program.inputs
+    }
+    save_file(inputs, str(directory / "inputs.safetensors"))
+    expected = {f"result{i}": result.contiguous() for i, result in enumerate(results)}
+    save_file(expected, str(directory / "expected.safetensors"))
 
 
 def main() -> None:
@@ -20,6 +44,7 @@ def main() -> None:
     parser.add_argument("--output-dir", type=Path, required=True)
     parser.add_argument("--tokens", type=int, default=1, help="new tokens of one call")
     parser.add_argument("--max-length", type=int, default=256)
+    parser.add_argument("--reference", action="store_true", help="write inputs and results too")
     options = parser.parse_args()
 
     start = time.monotonic()
@@ -40,6 +65,8 @@ def main() -> None:
     options.output_dir.mkdir(parents=True, exist_ok=True)
     write_export(options.output_dir, layer.program, text)
     done = time.monotonic()
+    if options.reference:
+        write_reference(options.output_dir, split, layer, options.max_length)
     figures = {
         "load_seconds": loaded - start,
         "model_seconds": made - loaded,

@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import platform
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -25,6 +26,8 @@ VENV_BIN = ROOT / ".venv/bin"
 
 MODEL = "smollm2-135m"
 FAMILIES = (MODEL, "gpt2-medium", "qwen2.5-0.5b", "tinyllama-1.1b", "gemma3-1b")
+# (new tokens, rows of the cache) of the layers that run at full size.
+LAYER_SHAPES = ((32, 0), (1, 64), (32, 64))
 PROMPT = "The capital of France is"
 # One byte limit of the runtime process: 1.5 times the weights in f32, and 1 GB.
 MODEL_PARAMETERS = 134_515_008
@@ -87,6 +90,44 @@ class Benchmarks:
                 yield Row(f"{what}: import", f"{imported['import_seconds']:.1f} s", "<= 10 s")
                 yield Row(f"{what}: Linalg to HLS C++", f"{compiled:.1f} s", "<= 20 s")
 
+    def full_layers(self) -> Iterator[Row]:
+        """Every full-size layer once in C simulation, against PyTorch in f32."""
+        shapes = [(model, *shape) for model in FAMILIES for shape in LAYER_SHAPES]
+        shapes.append(("gpt2-medium", 256, 0))
+        for model, tokens, past in shapes:
+            export = self.scratch / f"full-{model}-{tokens}-{past}"
+            design = self.scratch / f"{export.name}-design"
+            importer = [VENV_BIN / "python", "benchmarks/import_layer.py", model, "--reference"]
+            importer += ["--output-dir", export, "--tokens", str(tokens)]
+            timed([*importer, "--max-length", str(tokens + past)])
+            compiler = self.bin / "streamtensor-compile"
+            compiled, _ = timed(
+                [compiler, export / "module.mlir", "--target=u55c", f"--output-dir={design}"]
+            )
+            outputs = export / "outputs.safetensors"
+            figures = export / "run.json"
+            run = [self.bin / "streamtensor-run", design, "--json", figures]
+            timed([*run, "--inputs", export / "inputs.safetensors", "--outputs", outputs])
+            compare = [VENV_BIN / "python", "benchmarks/compare_tensors.py"]
+            _, worst = timed([*compare, outputs, export / "expected.safetensors"])
+            memory = json.loads((design / "report.json").read_text())["memory"]
+            what = f"{model} layer, {tokens} tokens, past {past}"
+            yield Row(f"{what}: error / tolerance", worst.strip(), "<= 1")
+            yield Row(f"{what}: Linalg to HLS C++", f"{compiled:.1f} s", "<= 8 s")
+            simulated = json.loads(figures.read_text())
+            yield Row(
+                f"{what}: C simulation, {simulated['macs'] / 1e6:.0f} M MACs",
+                f"{simulated['seconds']:.2f} s",
+            )
+            held = memory["intermediate_fused_bytes"]
+            ratio = memory["ratio"]
+            share = f", {100 * ratio:.1f} % of unfused" if ratio else ""
+            yield Row(
+                f"{what}: intermediates on chip", f"{held / 1e6:.2f} MB{share}", label="estimated"
+            )
+            shutil.rmtree(export)
+            shutil.rmtree(design)
+
     def csim_build(self) -> Iterator[Row]:
         """The first run of a decode layer builds its simulation, the second does not."""
         _, _, design = self.compile_layer(MODEL, 1)
@@ -147,7 +188,7 @@ class Benchmarks:
         yield Row(f"{MODEL}: memory traffic of the run", f"{figures['dma_bytes'] / 1e9:.2f} GB")
 
 
-PARTS = ("kernel", "layers", "csim_build", "generate")
+PARTS = ("kernel", "layers", "full_layers", "csim_build", "generate")
 
 
 def machine() -> str:

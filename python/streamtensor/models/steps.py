@@ -53,7 +53,7 @@ class ConcatCache(Cache):
 class LayerStep(torch.nn.Module):
     """One layer on new tokens and a past: (hidden, host tensors, past) -> (hidden, new rows).
 
-    `call` is a recorded call of the layer; its tensors are replaced by the inputs, in
+    Without a past (a first chunk) the last two arguments are left out. `call` is a recorded call of the layer; its tensors are replaced by the inputs, in
     the order of `paths`.
     """
 
@@ -66,7 +66,10 @@ class LayerStep(torch.nn.Module):
         self.paths += [path for path in call.tensors() if path != split.hidden_path]
 
     def forward(
-        self, tensors: list[torch.Tensor], past_key: torch.Tensor, past_value: torch.Tensor
+        self,
+        tensors: list[torch.Tensor],
+        past_key: torch.Tensor | None = None,
+        past_value: torch.Tensor | None = None,
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         chosen = dict(zip(self.paths, tensors, strict=True))
         leaves = [
@@ -109,7 +112,8 @@ class LayerProgram:
     """A captured layer for `tokens` new tokens and `past` rows of cache.
 
     `hosts[argument name]` is the leaf path of a host tensor; `hidden`, `past_key` and
-    `past_value` name arguments; the results are hidden, new keys, new values.
+    `past_value` name arguments (the last two are empty without a past); the results are
+    hidden, new keys, new values.
     """
 
     program: Program
@@ -152,10 +156,14 @@ class LayerExamples:
         """Returns the arguments of `step.forward` for layer `index`."""
         hidden = torch.randn(self.host["hidden"].shape, generator=self.generator)
         names = self.split.layer_hosts[index]
-        pasts = [
-            torch.randn((1, heads, self.past, width), generator=self.generator)
-            for heads, width in (self.key_shape, self.value_shape)
-        ]
+        pasts = (
+            []
+            if self.past == 0
+            else [
+                torch.randn((1, heads, self.past, width), generator=self.generator)
+                for heads, width in (self.key_shape, self.value_shape)
+            ]
+        )
         return [hidden, *(self.host[names[path]] for path in step.paths[1:])], *pasts
 
 
@@ -169,7 +177,7 @@ def capture_layer(split: ModelSplit, tokens: int, max_length: int) -> LayerProgr
     step = examples.step(0)
     roles = ["input"]
     roles += ["mask" if path == split.mask_path else "position" for path in step.paths[1:]]
-    roles += ["cache", "cache"]
+    roles += ["cache", "cache"] if examples.past else []
     program = capture(
         step,
         examples.inputs(step, 0),
@@ -189,9 +197,12 @@ def name_arguments(
     split: ModelSplit, program: Program, step: LayerStep, tokens: int, examples: LayerExamples
 ) -> LayerProgram:
     """Finds the hidden state, the caches and the host tensors among the arguments."""
-    names = [HIDDEN, *step.paths[1:], PAST_KEY, PAST_VALUE]
+    caches = {PAST_KEY: examples.key_shape, PAST_VALUE: examples.value_shape}
+    if examples.past == 0:
+        caches = {}
+    names = [HIDDEN, *step.paths[1:], *caches]
     found = {names[argument.input_index]: argument for argument in program.inputs}
-    for name in (HIDDEN, PAST_KEY, PAST_VALUE):
+    for name in (HIDDEN, *caches):
         if name not in found:
             raise StreamTensorError(f"a layer of the model does not depend on its {name}")
     hosts = {}
@@ -201,10 +212,7 @@ def name_arguments(
             hosts[argument.name] = name
             argument.source = split.layer_hosts[0][name].rpartition(".")[0]
     rows = examples.past + tokens
-    for name, (heads, width) in (
-        (PAST_KEY, examples.key_shape),
-        (PAST_VALUE, examples.value_shape),
-    ):
+    for name, (heads, width) in caches.items():
         found[name].buffer_shape = (1, heads, rows, width)
     for result, source in zip(program.results, (HIDDEN, "new_key", "new_value"), strict=True):
         result.source = source
@@ -213,8 +221,8 @@ def name_arguments(
         tokens,
         examples.past,
         found[HIDDEN].name,
-        found[PAST_KEY].name,
-        found[PAST_VALUE].name,
+        found[PAST_KEY].name if caches else "",
+        found[PAST_VALUE].name if caches else "",
         hosts,
     )
 
@@ -240,10 +248,10 @@ def layer_weights(split: ModelSplit, program: Program, index: int) -> dict[str, 
 def check_layer(layer: LayerProgram, examples: LayerExamples, index: int) -> None:
     """Compares the captured program, with the weights of layer `index`, to that layer."""
     step = examples.step(index)
-    tensors, past_key, past_value = examples.inputs(step, index)
-    flat = [*tensors, past_key, past_value]
+    tensors, *pasts = examples.inputs(step, index)
+    flat = [*tensors, *pasts]
     with torch.no_grad():
-        expected = step(tensors, past_key, past_value)
+        expected = step(tensors, *pasts)
     weights = list(layer_weights(examples.split, layer.program, index).values())
     chosen = [flat[argument.input_index] for argument in layer.program.inputs]
     got = layer.program.run(chosen, weights)
