@@ -13,8 +13,11 @@
 
 #include "streamtensor/Support/ConverterInference.h"
 
+#include "streamtensor/Support/TokenLoops.h"
+
 #include <algorithm>
 #include <cassert>
+#include <numeric>
 
 using namespace streamtensor;
 
@@ -32,27 +35,6 @@ struct Cut {
   TokenOrder order;
   unsigned outer;
 };
-
-/// `order` with loop `loop` split into `head` outer iterations and the rest.
-TokenOrder splitLoop(const TokenOrder &order, unsigned loop, int64_t head) {
-  const int64_t tail = order.trips[loop] / head;
-  const bool revisit = order.loopDims()[loop] < 0;
-  TokenOrder result = order;
-  result.trips[loop] = head;
-  result.trips.insert(result.trips.begin() + loop + 1, tail);
-  result.steps.insert(result.steps.begin() + loop + 1, order.steps[loop]);
-  result.steps[loop] = revisit ? 1 : order.steps[loop] * tail;
-  for (std::vector<unsigned> &loops : result.map) {
-    std::vector<unsigned> renumbered;
-    for (unsigned l : loops) {
-      renumbered.push_back(l > loop ? l + 1 : l);
-      if (l == loop)
-        renumbered.push_back(loop + 1);
-    }
-    loops = std::move(renumbered);
-  }
-  return result;
-}
 
 /// Cuts the outermost loops of `order` that make `segments` iterations, as few
 /// as possible; splits the last one where needed.
@@ -73,22 +55,6 @@ std::optional<Cut> cutInto(const TokenOrder &order, int64_t segments) {
   return Cut{order, 0};
 }
 
-/// The loops [first, last) of `order` as an order of their own.
-TokenOrder sliceLoops(const TokenOrder &order, unsigned first, unsigned last,
-                      std::vector<int64_t> element) {
-  TokenOrder result;
-  result.element = std::move(element);
-  result.trips.assign(order.trips.begin() + first, order.trips.begin() + last);
-  result.steps.assign(order.steps.begin() + first, order.steps.begin() + last);
-  for (const std::vector<unsigned> &loops : order.map) {
-    result.map.emplace_back();
-    for (unsigned l : loops)
-      if (l >= first && l < last)
-        result.map.back().push_back(l - first);
-  }
-  return result;
-}
-
 TokenOrder outerPart(const Cut &cut) {
   return sliceLoops(cut.order, 0, cut.outer,
                     std::vector<int64_t>(cut.order.rank(), 1));
@@ -97,20 +63,6 @@ TokenOrder outerPart(const Cut &cut) {
 TokenOrder innerPart(const Cut &cut) {
   return sliceLoops(cut.order, cut.outer, cut.order.numLoops(),
                     cut.order.element);
-}
-
-/// The loops `outer` around the loops `inner`.
-TokenOrder concatLoops(const TokenOrder &outer, const TokenOrder &inner) {
-  TokenOrder result = outer;
-  result.element = inner.element;
-  result.trips.insert(result.trips.end(), inner.trips.begin(),
-                      inner.trips.end());
-  result.steps.insert(result.steps.end(), inner.steps.begin(),
-                      inner.steps.end());
-  for (unsigned dim = 0; dim < inner.rank(); ++dim)
-    for (unsigned l : inner.map[dim])
-      result.map[dim].push_back(l + outer.numLoops());
-  return result;
 }
 
 /// The set of positions that a segment touches along one data dimension: a run
@@ -173,24 +125,97 @@ bool isLegal(const Cut &source, const Cut &destination) {
          footprints(innerPart(source)) == footprints(innerPart(destination));
 }
 
-/// The number of segments with the smallest allocation.
-int64_t chooseSegments(const TokenOrder &source,
-                       const TokenOrder &destination) {
+/// Rows that a ring must hold: before window i is drained, whole fills have
+/// brought in all of it, and nothing before row i x step is needed any more.
+int64_t ringRows(const SlidingWindow &window, int64_t extent) {
+  int64_t most = 0;
+  // What the last fill brings in too much repeats with this period.
+  const int64_t period =
+      window.fillRows / std::gcd(window.step, window.fillRows);
+  for (int64_t i = 0; i < std::min(window.trips, period); ++i) {
+    const int64_t needed = i * window.step + window.rows;
+    const int64_t fills = (needed + window.fillRows - 1) / window.fillRows;
+    most = std::max(most, std::min(fills * window.fillRows, extent) -
+                              i * window.step);
+  }
+  return most;
+}
+
+/// The window that the outermost loop inside the cut of `destination` moves, if
+/// the outermost loop of `source` walks over the same rows one after the other.
+std::optional<SlidingWindow> slidingWindow(const Cut &source,
+                                           const Cut &destination) {
+  const TokenOrder src = innerPart(source), dst = innerPart(destination);
+  if (src.numLoops() == 0 || dst.numLoops() == 0)
+    return std::nullopt;
+  const int dim = dst.loopDims().front();
+  if (dim < 0 || src.loopDims().front() != dim)
+    return std::nullopt;
+  const TokenOrder fill = sliceLoops(src, 1, src.numLoops(), src.element),
+                   drain = sliceLoops(dst, 1, dst.numLoops(), dst.element);
+  const std::vector<int64_t> shape = src.dataExtents();
+  std::vector<int64_t> rows = fill.dataExtents(), window = drain.dataExtents();
+  const SlidingWindow result{static_cast<unsigned>(dim), dst.trips.front(),
+                             dst.steps.front(), window[dim], src.steps.front()};
+  // Only where positions pass more than once: interleaved segments of an exact
+  // cover reach into each other, too, but are no windows.
+  int64_t positions = dst.elementShape()[dim];
+  for (unsigned l : dst.map[dim])
+    positions *= dst.trips[l];
+  if (positions == shape[dim])
+    return std::nullopt;
+  // Each fill brings whole rows, next to those before; the windows reach into
+  // each other (a dilated one has holes, which its neighbours need).
+  if (rows[dim] != result.fillRows || result.rows <= result.step ||
+      !footprints(fill)[dim].repeats.empty())
+    return std::nullopt;
+  rows[dim] = window[dim] = shape[dim];
+  if (rows != shape || window != shape || dst.dataExtents() != shape)
+    return std::nullopt;
+  return result;
+}
+
+/// The shape of the ring for `window` inside the cut.
+std::vector<int64_t> ringShape(const Cut &cut, const SlidingWindow &window) {
+  std::vector<int64_t> shape = innerPart(cut).dataExtents();
+  shape[window.dim] = ringRows(window, shape[window.dim]);
+  return shape;
+}
+
+/// How both sides are cut, and the window that moves inside.
+struct Choice {
+  int64_t segments = 1;
+  std::optional<SlidingWindow> window;
+};
+
+/// The choice with the smallest allocation; among equals a ping-pong with the
+/// most segments.
+Choice choose(const TokenOrder &source, const TokenOrder &destination) {
   const TokenOrder src = source.normalForm(), dst = destination.normalForm();
   const std::vector<int64_t> counts = segmentCounts(src),
                              others = segmentCounts(dst);
-  int64_t best = 1, bestElements = product(source.dataExtents());
+  Choice best;
+  int64_t bestElements = product(source.dataExtents());
   for (int64_t count : counts) {
-    if (count == 1 || !std::binary_search(others.begin(), others.end(), count))
+    if (!std::binary_search(others.begin(), others.end(), count))
       continue;
     const std::optional<Cut> cut = cutInto(src, count);
     const std::optional<Cut> other = cutInto(dst, count);
     assert(cut && other && "segment counts come from these loops");
-    if (!isLegal(*cut, *other))
+    if (outerPart(*cut).normalForm() != outerPart(*other).normalForm())
+      continue;
+    if (std::optional<SlidingWindow> window = slidingWindow(*cut, *other)) {
+      const int64_t elements = product(ringShape(*cut, *window));
+      if (elements < bestElements) {
+        best = {count, window};
+        bestElements = elements;
+      }
+    }
+    if (count == 1 || !isLegal(*cut, *other))
       continue;
     const int64_t elements = 2 * product(innerPart(*cut).dataExtents());
     if (elements <= bestElements) {
-      best = count;
+      best = {count, std::nullopt};
       bestElements = elements;
     }
   }
@@ -241,6 +266,16 @@ std::string explain(const ConverterPlan &plan, const TokenOrder &source) {
   const std::string moves = "the source " + firstMove(plan.fill) +
                             ", the destination " + firstMove(plan.drain);
   std::string text;
+  if (plan.kind == ConverterPlan::Kind::LineBuffer) {
+    const SlidingWindow &window = *plan.window;
+    return "windows of " + std::to_string(window.rows) + " rows of dimension " +
+           std::to_string(window.dim) + " move by " +
+           std::to_string(window.step) + ", the source brings " +
+           std::to_string(window.fillRows) + " at a time: " +
+           shapeString(plan.bufferShape) + " of " +
+           shapeString(source.dataExtents()) +
+           " is held in a ring (line buffer)";
+  }
   if (plan.segments == 1) {
     text = "no segment smaller than the tensor is worth two buffers: " + moves +
            "; the whole " + shapeString(plan.bufferShape) + " is held once";
@@ -265,7 +300,8 @@ std::string explain(const ConverterPlan &plan, const TokenOrder &source) {
 
 /// Completes a plan from the two cuts.
 ConverterPlan makePlan(const TokenOrder &source, const TokenOrder &destination,
-                       const Cut &sourceCut, const Cut &destinationCut) {
+                       const Cut &sourceCut, const Cut &destinationCut,
+                       const std::optional<SlidingWindow> &window = {}) {
   ConverterPlan plan;
   plan.kind = sameSequence(source, destination) ? ConverterPlan::Kind::None
               : elementOrderEqual(source, destination)
@@ -286,6 +322,14 @@ ConverterPlan makePlan(const TokenOrder &source, const TokenOrder &destination,
     if (dims[l] >= 0)
       loop.steps[dims[l]] = outer.steps[l];
     plan.shared.push_back(std::move(loop));
+  }
+  if (window) {
+    plan.kind = ConverterPlan::Kind::LineBuffer;
+    plan.window = window;
+    plan.bufferShape = ringShape(sourceCut, *window);
+    plan.fill = sliceLoops(plan.fill, 1, plan.fill.numLoops(), source.element);
+    plan.drain = sliceLoops(plan.drain, 1, plan.drain.numLoops(),
+                            destination.element);
   }
   plan.reason = explain(plan, source);
   return plan;
@@ -329,7 +373,12 @@ streamtensor::inferConverter(const TokenOrder &source,
     const unsigned loops = paperSharedLoops(source, destination);
     return makePlan(source, destination, {source, loops}, {destination, loops});
   }
-  const int64_t segments = chooseSegments(source, destination);
-  return makePlan(source, destination, cutSpelled(source, segments),
-                  cutSpelled(destination, segments));
+  const Choice choice = choose(source, destination);
+  if (choice.window) // the window is one loop of the normal forms
+    return makePlan(source, destination,
+                    *cutInto(source.normalForm(), choice.segments),
+                    *cutInto(destination.normalForm(), choice.segments),
+                    choice.window);
+  return makePlan(source, destination, cutSpelled(source, choice.segments),
+                  cutSpelled(destination, choice.segments));
 }

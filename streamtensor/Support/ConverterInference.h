@@ -26,6 +26,12 @@
 //    of 12 instead of the whole dimension.
 //  - Revisits of the destination inside a segment replay out of the buffer.
 //
+// Where the tokens of the destination overlap (windows of a convolution), the
+// segments of the two sides never touch the same data. Inside the shared loops, a
+// window of w rows that moves by s < w rows is served by a line buffer: a ring of
+// as many rows as are between the newest that was filled and the oldest that is
+// still needed; w rows when the source delivers them one by one.
+//
 // The paper's answer is always one of these cuts, so the default is never
 // larger.
 //
@@ -52,19 +58,38 @@ struct SharedLoop {
   std::vector<int64_t> steps;
 };
 
+/// How the window of a line buffer moves along one data dimension ("rows").
+struct SlidingWindow {
+  unsigned dim;
+  /// Number of windows in one segment, and by how many rows each is further on.
+  int64_t trips, step;
+  /// Rows of one window; more than `step`.
+  int64_t rows;
+  /// Rows that one pass of `fill` delivers.
+  int64_t fillRows;
+};
+
 /// How to convert one token order into another.
 ///
 ///   for each iteration of `shared`:          segment base += trip x steps
 ///     fill:  for each token of `fill`, pull it, store it at its offset
 ///     drain: for each token of `drain`, load it from its offset, push it
 ///
-/// Offsets of `fill` and `drain` are relative to the buffer.
+/// Offsets of `fill` and `drain` are relative to the buffer. A line buffer, with
+/// `window` set, runs inside the shared loops, row r of a segment being kept in
+/// row r modulo bufferShape[dim]:
+///
+///   filled = 0
+///   for i in 0..window.trips:
+///     while filled < i x step + rows: fill at row `filled`; filled += fillRows
+///     drain at row i x step
 struct ConverterPlan {
   enum class Kind {
     None,         ///< the sequences are identical: a plain FIFO does
     WidthAdapter, ///< same element order: a `reassociate` does; the buffer
                   ///< below is what a converter would need instead
-    Converter
+    Converter,
+    LineBuffer ///< a ring of rows under a sliding window
   };
   Kind kind = Kind::Converter;
 
@@ -76,8 +101,11 @@ struct ConverterPlan {
   /// K: the number of times that a buffer is filled; 1 without shared loops, or
   /// when an order is empty.
   int64_t segments = 1;
-  /// The loops inside the shared ones; they span exactly `bufferShape`.
+  /// The loops inside the shared ones; they span exactly `bufferShape`, except
+  /// that those of a line buffer span `fillRows` and `rows` of it.
   TokenOrder fill, drain;
+  /// Only for a line buffer.
+  std::optional<SlidingWindow> window;
   /// The two orders with the shared loops first. Each has the same token
   /// sequence as the order that was given, but its loops may have been split or
   /// merged to reach the cut: `sourceSplit`, `destinationSplit` say so.
@@ -89,7 +117,9 @@ struct ConverterPlan {
   /// Number of outer loops of `source` that are shared.
   unsigned sharedLoops() const { return static_cast<unsigned>(shared.size()); }
   /// Whether two buffers are allocated.
-  bool pingPong() const { return kind != Kind::None && segments > 1; }
+  bool pingPong() const {
+    return kind != Kind::None && kind != Kind::LineBuffer && segments > 1;
+  }
   /// Tensor elements of one buffer.
   int64_t bufferElements() const;
   /// Tensor elements allocated: both halves of a ping-pong; 0 when no converter

@@ -360,6 +360,31 @@ streamtensor::firstDifference(const TokenOrder &a, const TokenOrder &b) {
   return difference;
 }
 
+/// The row-major position `index` of a tensor of shape `shape`.
+static std::vector<int64_t> positionOf(int64_t index,
+                                       const std::vector<int64_t> &shape) {
+  std::vector<int64_t> position(shape.size());
+  for (size_t dim = shape.size(); dim-- > 0; index /= shape[dim])
+    position[dim] = index % shape[dim];
+  return position;
+}
+
+std::optional<TokenDifference>
+streamtensor::firstElementDifference(const TokenOrder &a, const TokenOrder &b) {
+  std::optional<TokenDifference> difference =
+      firstDifference(a.linearOrder(), b.linearOrder());
+  if (!difference)
+    return std::nullopt;
+  difference->ofElements = true;
+  if (difference->offsetsA)
+    difference->offsetsA =
+        positionOf(difference->offsetsA->front(), a.dataExtents());
+  if (difference->offsetsB)
+    difference->offsetsB =
+        positionOf(difference->offsetsB->front(), b.dataExtents());
+  return difference;
+}
+
 std::string TokenDifference::describe(const TokenOrder &a, const TokenOrder &b,
                                       const std::string &nameA,
                                       const std::string &nameB) const {
@@ -371,13 +396,24 @@ std::string TokenDifference::describe(const TokenOrder &a, const TokenOrder &b,
   case Kind::Element:
     return "the " + nameA + " has tokens of shape '" + shapeString(a.element) +
            "' but the " + nameB + " of shape '" + shapeString(b.element) + "'";
-  case Kind::Length:
-    return "the " + nameA + " has " + std::to_string(a.numTokens()) +
-           " tokens but the " + nameB + " has " + std::to_string(b.numTokens());
+  case Kind::Length: {
+    const auto count = [&](const TokenOrder &order) {
+      return std::to_string(order.numTokens() *
+                            (ofElements ? order.tokenElements() : 1));
+    };
+    return "the " + nameA + " has " + count(a) +
+           (ofElements ? " elements" : " tokens") + " but the " + nameB +
+           " has " + count(b);
+  }
   case Kind::Offset:
     break;
   }
-  return "token " + std::to_string(index) + " is at " +
-         listString(*offsetsA, "(", ")") + " in the " + nameA + " but at " +
-         listString(*offsetsB, "(", ")") + " in the " + nameB;
+  const auto place = [&](const std::vector<int64_t> &offsets,
+                         const TokenOrder &order) {
+    return listString(offsets, "(", ")") +
+           (ofElements ? " of " + shapeString(order.dataExtents()) : "");
+  };
+  return (ofElements ? "element " : "token ") + std::to_string(index) +
+         " is at " + place(*offsetsA, a) + " in the " + nameA + " but at " +
+         place(*offsetsB, b) + " in the " + nameB;
 }

@@ -141,14 +141,18 @@ struct TokenDifference {
     Length   ///< one sequence ends before token `index`
   };
   Kind kind;
-  /// Index of the first token that differs; all earlier ones are equal.
+  /// Index of the first token (or element) that differs; all earlier ones are
+  /// equal.
   int64_t index = 0;
   /// Offsets of token `index`; nothing where the sequence has ended, or for
   /// kinds Rank and Element.
   std::optional<std::vector<int64_t>> offsetsA, offsetsB;
+  /// `index` counts elements instead of tokens, and each offset lies in the
+  /// tensor of its own side (firstElementDifference).
+  bool ofElements = false;
 
-  /// "token 3 is at (4, 0) but expected ..."-style sentence part, naming the
-  /// sequences `a` and `b` as given.
+  /// "token 3 is at (4, 0) in the source but at (0, 4) in the destination",
+  /// naming the sequences `a` and `b` as given.
   std::string describe(const TokenOrder &a, const TokenOrder &b,
                        const std::string &nameA = "source",
                        const std::string &nameB = "destination") const;
@@ -158,6 +162,14 @@ struct TokenDifference {
 /// same. Takes time in the number of loops, not of tokens.
 std::optional<TokenDifference> firstDifference(const TokenOrder &a,
                                                const TokenOrder &b);
+
+/// The first difference of two sequences of elements, whatever the tokens and
+/// the shapes of the tensors: elements are the same when their row-major
+/// positions are. Nothing exactly where a reshape and a width adapter carry one
+/// order into the other (equal `linearOrder`). Takes time in the number of
+/// loops.
+std::optional<TokenDifference> firstElementDifference(const TokenOrder &a,
+                                                      const TokenOrder &b);
 
 /// The order over the expanded tensor of shape `shape` that passes the same
 /// tensor elements in the same order, in tokens of the same size.
@@ -180,6 +192,24 @@ std::optional<TokenOrder>
 collapseTokenOrder(const TokenOrder &order,
                    const std::vector<std::vector<unsigned>> &groups,
                    std::string &reason);
+
+/// The tokens of `order` that lie in [low, low + size) of data dimension `dim`,
+/// in the same order, as an order over that part of the tensor (offsets count
+/// from `low`). Returns nothing, and the cause in `reason`, when the range
+/// leaves the tensor, a token lies across its ends, tokens overlap along `dim`,
+/// or what remains is no loop nest.
+std::optional<TokenOrder> sliceTokenOrder(const TokenOrder &order, unsigned dim,
+                                          int64_t low, int64_t size,
+                                          std::string &reason);
+
+/// Deals the tokens of `order` out to `ways` streams in turn and returns the
+/// order that each of them has over its own share of the tensor. The shares are
+/// alike because the innermost loop runs through `ways` neighbours: its digit
+/// leaves the data dimension that it moves along, which shrinks `ways` times.
+/// Returns nothing, and the cause in `reason`, when the innermost loop is a
+/// revisit, does not make a multiple of `ways` trips, or its tokens overlap.
+std::optional<TokenOrder> dealTokenOrder(const TokenOrder &order, int64_t ways,
+                                         std::string &reason);
 
 /// "4x2", or "scalar" for rank 0: the spelling used in messages.
 std::string shapeString(const std::vector<int64_t> &shape);

@@ -166,6 +166,53 @@ TEST(Reassociate, LinearOrderIsTheRowMajorPosition) {
   }
 }
 
+TEST(Reassociate, FirstElementDifferenceAgreesWithEnumeration) {
+  // Pairs over tensors of one number of elements: another shape, another token,
+  // or a small change.
+  Random random(14);
+  int equal = 0, offset = 0, length = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const Reassociation r = randomReassociation(random);
+    const TokenOrder a = randomOrderOver(random, r.collapsed, 1);
+    TokenOrder b = randomOrderOver(random, r.expanded, 1);
+    std::string error, reason;
+    if (random.chance(60)) {
+      const auto expanded = expandTokenOrder(a, r.groups, r.expanded, reason);
+      b = respell(random, expanded ? *expanded : a);
+    }
+    if (random.chance(50))
+      b = perturb(random, b);
+    if (!b.verify(error))
+      continue;
+    const Shape shapeA = a.dataExtents(), shapeB = b.dataExtents();
+    const Sequence sa = enumerateElements(a), sb = enumerateElements(b);
+    size_t first = 0;
+    while (first < sa.size() && first < sb.size() &&
+           flatten(sa[first], shapeA) == flatten(sb[first], shapeB))
+      ++first;
+    const bool same = first == sa.size() && first == sb.size();
+    const auto difference = firstElementDifference(a, b);
+    ASSERT_EQ(!difference, same) << a.str() << " | " << b.str();
+    equal += same;
+    if (same)
+      continue;
+    const bool ended = first == sa.size() || first == sb.size();
+    (ended ? length : offset) += 1;
+    ASSERT_EQ(difference->index, static_cast<int64_t>(first));
+    ASSERT_EQ(difference->kind, ended ? TokenDifference::Kind::Length
+                                      : TokenDifference::Kind::Offset);
+    if (first < sa.size()) {
+      ASSERT_EQ(difference->offsetsA, sa[first]);
+    }
+    if (first < sb.size()) {
+      ASSERT_EQ(difference->offsetsB, sb[first]);
+    }
+  }
+  EXPECT_GT(equal, 4000);
+  EXPECT_GT(offset, 4000);
+  EXPECT_GT(length, 200);
+}
+
 TEST(Reassociate, HeadsOfAnAttention) {
   std::string reason;
   // 16 rows of 576 in 1x16 tokens become 16 x 9 heads x 64.
