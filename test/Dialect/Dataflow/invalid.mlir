@@ -66,6 +66,105 @@ func.func @task_results(%e: !s) {
 
 // -----
 
+!rows = !itensor.itensor<f32, [2, 4] * [1, 1], (d0, d1) -> (d0, d1)>
+!columns = !itensor.itensor<f32, [4, 2] * [1, 1], (d0, d1) -> (d1, d0)>
+
+func.func @task_order(%e: !rows, %s: !columns) {
+  // expected-error @below {{'dataflow.task' op expected yielded values of types '!itensor.itensor<f32, [2, 4] * [1, 1], (d0, d1) -> (d0, d1)>' but got '!itensor.itensor<f32, [4, 2] * [1, 1], (d0, d1) -> (d1, d0)>'}}
+  // expected-note @below {{token 1 is at (1, 0) in the yielded stream but at (0, 1) in the result}}
+  %0 = dataflow.task "t" inits(%o = %e) : (!rows) {
+    dataflow.yield %s : !columns
+  }
+  return
+}
+
+// -----
+
+// One FIFO, two tasks that write it.
+!s = !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
+
+func.func @two_writers() {
+  dataflow.kernel "k" () {
+    %i = itensor.instance "s" depth 2 : !s
+    // expected-note @below {{the other writer is here}}
+    %a = dataflow.task "a" inits(%o = %i) : (!s) {
+      dataflow.yield %o : !s
+    }
+    // expected-error @below {{'dataflow.task' op expected to be the only writer of the stream of init 0, '!itensor.itensor<f32, [8] * [1], (d0) -> (d0)>', but task 'a' writes it too; a FIFO has one writer: write another stream and join them with itensor.concat or itensor.join}}
+    %b = dataflow.task "b" inits(%o = %i) : (!s) {
+      dataflow.yield %o : !s
+    }
+    dataflow.yield
+  }
+  return
+}
+
+// -----
+
+// A task appends to what another one wrote; a cast is the same FIFO.
+!s = !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
+!t = !itensor.itensor<f32, [2, 4] * [4, 1], (d0, d1) -> (d0 + d1)>
+
+func.func @appended() {
+  dataflow.kernel "k" () {
+    %e = itensor.empty : !s
+    // expected-note @below {{the other writer is here}}
+    %a = dataflow.task "a" inits(%o = %e) : (!s) {
+      dataflow.yield %o : !s
+    }
+    %c = itensor.cast %a : !s to !t
+    // expected-error @below {{'dataflow.task' op expected to be the only writer of the stream of init 0, '!itensor.itensor<f32, [2, 4] * [4, 1], (d0, d1) -> (d0 + d1)>', but 'dataflow.task' writes it too}}
+    %b = dataflow.task "b" inits(%o = %c) : (!t) {
+      dataflow.yield %o : !t
+    }
+    dataflow.yield
+  }
+  return
+}
+
+// -----
+
+// An operand of the kernel is written by its load.
+!s = !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
+
+func.func @written_operand(%arg0: tensor<8xf32>) {
+  // expected-note @below {{the other writer is here}}
+  dataflow.kernel "k" (%x : !s = %arg0 : tensor<8xf32>) {
+    // expected-error @below {{expected to be the only writer of the stream of init 0, '!itensor.itensor<f32, [8] * [1], (d0) -> (d0)>', but the load of operand 0 of the kernel writes it too}}
+    %b = dataflow.task "b" inits(%o = %x) : (!s) {
+      dataflow.yield %o : !s
+    }
+    dataflow.yield
+  }
+  return
+}
+
+// -----
+
+// Two tasks inside a task share its destination.
+!s = !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
+
+func.func @nested_writers() {
+  dataflow.kernel "k" () {
+    %e = itensor.empty : !s
+    %z = dataflow.task "outer" inits(%o = %e) : (!s) {
+      // expected-note @below {{the other writer is here}}
+      %a = dataflow.task "first" inits(%p = %o) : (!s) {
+        dataflow.yield %p : !s
+      }
+      // expected-error @below {{but task 'first' writes it too}}
+      %b = dataflow.task "second" inits(%p = %o) : (!s) {
+        dataflow.yield %p : !s
+      }
+      dataflow.yield %b : !s
+    }
+    dataflow.yield
+  }
+  return
+}
+
+// -----
+
 func.func @kind() {
   // expected-error @below {{'dataflow.task' op expected kind to be one of compute, dma_in, dma_out, converter, fork, join but got 'magic'}}
   dataflow.task "t" attributes {kind = "magic"} {

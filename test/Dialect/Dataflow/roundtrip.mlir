@@ -29,6 +29,46 @@ func.func @task(%e: !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>) {
   return
 }
 
+// Tasks inside a task are processes of their own.
+// CHECK-LABEL: func.func @nested_task
+func.func @nested_task(%e: !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>) {
+  // CHECK: dataflow.task "outer" inits(%[[O:.*]] = %{{.*}}) : (!itensor.itensor<f32, [8] * [1], (d0) -> (d0)>) {
+  // CHECK: dataflow.task "first" inits({{.*}}) : (!itensor.itensor<f32, [8] * [1], (d0) -> (d0)>) {
+  // CHECK: %[[B:.*]] = dataflow.task "second" inits(%{{.*}} = %[[O]]) : (!itensor.itensor<f32, [8] * [1], (d0) -> (d0)>) {
+  // CHECK: dataflow.yield %[[B]]
+  %z = dataflow.task "outer" inits(%o = %e) : (!itensor.itensor<f32, [8] * [1], (d0) -> (d0)>) {
+    %i = itensor.empty : !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
+    %a = dataflow.task "first" inits(%p = %i) : (!itensor.itensor<f32, [8] * [1], (d0) -> (d0)>) {
+      dataflow.yield %p : !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
+    }
+    %b = dataflow.task "second" inits(%p = %o) : (!itensor.itensor<f32, [8] * [1], (d0) -> (d0)>) {
+      %x = itensor.read %a : !itensor.itensor<f32, [8] * [1], (d0) -> (d0)> -> f32
+      %q = itensor.write %x into %p : f32, !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
+      dataflow.yield %q : !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
+    }
+    dataflow.yield %b : !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
+  }
+  return
+}
+
+// Two tasks may start from one itensor.empty, which is no FIFO yet.
+// CHECK-LABEL: func.func @one_empty
+func.func @one_empty() {
+  dataflow.kernel "k" () {
+    %e = itensor.empty : !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
+    // CHECK: dataflow.task "a"
+    %a = dataflow.task "a" inits(%o = %e) : (!itensor.itensor<f32, [8] * [1], (d0) -> (d0)>) {
+      dataflow.yield %o : !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
+    }
+    // CHECK: dataflow.task "b"
+    %b = dataflow.task "b" inits(%o = %e) : (!itensor.itensor<f32, [8] * [1], (d0) -> (d0)>) {
+      dataflow.yield %o : !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
+    }
+    dataflow.yield
+  }
+  return
+}
+
 // A task over streams has effects only: no inits, no results, and its yield may
 // be left out.
 // CHECK-LABEL: func.func @effects

@@ -105,7 +105,7 @@ func.func @cast_order(%a: !itensor.itensor<f32, [2, 4] * [1, 1], (d0, d1) -> (d0
 // -----
 
 func.func @cast_element(%a: !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>) {
-  // expected-error @below {{'itensor.cast' op expected element type 'f32' but got 'i32'}}
+  // expected-error @below {{'itensor.cast' op expected types of one element type but got '!itensor.itensor<f32, [8] * [1], (d0) -> (d0)>' and '!itensor.itensor<i32, [8] * [1], (d0) -> (d0)>'}}
   %0 = itensor.cast %a : !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
                       to !itensor.itensor<i32, [8] * [1], (d0) -> (d0)>
   return
@@ -114,7 +114,8 @@ func.func @cast_element(%a: !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>) {
 // -----
 
 func.func @reassociate_count(%a: !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>) {
-  // expected-error @below {{'itensor.reassociate' op expected as many elements as the source has, 8, but got 6}}
+  // expected-error @below {{'itensor.reassociate' op expected types of one element order but got '!itensor.itensor<f32, [8] * [1], (d0) -> (d0)>' and '!itensor.itensor<f32, [6] * [1], (d0) -> (d0)>'}}
+  // expected-note @below {{the source has 8 elements but the result has 6}}
   %0 = itensor.reassociate %a : !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
                              to !itensor.itensor<f32, [6] * [1], (d0) -> (d0)>
   return
@@ -122,8 +123,44 @@ func.func @reassociate_count(%a: !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>)
 
 // -----
 
+// As many elements, but a transposed walk: element 1 of the source is the next in
+// its row, in the result it is the next in its column, which lies 4 further on.
+func.func @reassociate_order(%a: !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>) {
+  // expected-error @below {{'itensor.reassociate' op expected types of one element order but got}}
+  // expected-note @below {{element 1 is at (1) of 8 in the source but at (1, 0) of 2x4 in the result}}
+  %0 = itensor.reassociate %a : !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
+                             to !itensor.itensor<f32, [4, 2] * [1, 1], (d0, d1) -> (d1, d0)>
+  return
+}
+
+// -----
+
+// Tokens of 2x2 hold two rows: after two elements they go back to column 0, the
+// source goes on to column 2.
+func.func @reassociate_token(%a: !itensor.itensor<1x2xf32, [4, 4] * [1, 2], (d0, d1) -> (d0, d1)>) {
+  // expected-error @below {{'itensor.reassociate' op expected types of one element order but got}}
+  // expected-note @below {{element 2 is at (0, 2) of 4x8 in the source but at (1, 0) of 4x8 in the result}}
+  %0 = itensor.reassociate %a : !itensor.itensor<1x2xf32, [4, 4] * [1, 2], (d0, d1) -> (d0, d1)>
+                             to !itensor.itensor<2x2xf32, [2, 4] * [2, 2], (d0, d1) -> (d0, d1)>
+  return
+}
+
+// -----
+
+// A million million elements are compared by their loops.
+func.func @reassociate_big(%a: !itensor.itensor<f32, [1048576, 1048576] * [1, 1], (d0, d1) -> (d0, d1)>) {
+  // expected-error @below {{'itensor.reassociate' op expected types of one element order but got}}
+  // expected-note @below {{element 524288 is at (0, 524288) of 1048576x1048576 in the source but at (0, 1048576) of 524288x2097152 in the result}}
+  %0 = itensor.reassociate %a : !itensor.itensor<f32, [1048576, 1048576] * [1, 1], (d0, d1) -> (d0, d1)>
+                             to !itensor.itensor<f32, [524288, 2, 2, 524288] * [1, 524288, 1048576, 1], (d0, d1, d2, d3) -> (d0, d1 + d2 + d3)>
+  return
+}
+
+// -----
+
 func.func @converter_shape(%a: !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>) {
-  // expected-error @below {{'itensor.converter' op expected types of one tensor shape but got 'tensor<8xf32>' and 'tensor<2x4xf32>'}}
+  // expected-error @below {{'itensor.converter' op expected types of one tensor shape but got '!itensor.itensor<f32, [8] * [1], (d0) -> (d0)>' and '!itensor.itensor<f32, [2, 4] * [1, 1], (d0, d1) -> (d0, d1)>'}}
+  // expected-note @below {{the source covers 'tensor<8xf32>' but the result 'tensor<2x4xf32>'}}
   %0 = itensor.converter %a : !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
                            to !itensor.itensor<f32, [2, 4] * [1, 1], (d0, d1) -> (d0, d1)>
   return
@@ -140,8 +177,104 @@ func.func @fork_nobody(%a: !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>) {
 // -----
 
 func.func @fork_type(%a: !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>) {
-  // expected-error @below {{'itensor.fork' op expected a copy of type}}
+  // expected-error @below {{'itensor.fork' op expected types of one spelling but got '!itensor.itensor<f32, [8] * [1], (d0) -> (d0)>' and '!itensor.itensor<f32, [4] * [1], (d0) -> (d0)>'}}
+  // expected-note @below {{the source has 8 tokens but the result has 4}}
   %0 = "itensor.fork"(%a) : (!itensor.itensor<f32, [8] * [1], (d0) -> (d0)>)
                           -> !itensor.itensor<f32, [4] * [1], (d0) -> (d0)>
+  return
+}
+
+// -----
+
+func.func @buffer_shape(%a: !itensor.itensor<f32, [2, 4] * [1, 1], (d0, d1) -> (d0, d1)>) {
+  // expected-error @below {{'itensor.converter' op expected a buffer_shape within the tensor 'tensor<2x4xf32>' but got [2, 5]}}
+  %0 = itensor.converter %a {buffer_shape = array<i64: 2, 5>} : !itensor.itensor<f32, [2, 4] * [1, 1], (d0, d1) -> (d0, d1)>
+      to !itensor.itensor<f32, [4, 2] * [1, 1], (d0, d1) -> (d1, d0)>
+  return
+}
+
+// -----
+
+// The second part should begin with row 2: its first token is the same, then it
+// goes down a column where the whole goes along a row.
+func.func @chunk_order(%s: !itensor.itensor<f32, [4, 4] * [1, 1], (d0, d1) -> (d0, d1)>) {
+  // expected-error @below {{'itensor.chunk' op expected part 1 to have the order of '!itensor.itensor<f32, [4, 4] * [1, 1], (d0, d1) -> (d0, d1)>' but got '!itensor.itensor<f32, [4, 2] * [1, 1], (d0, d1) -> (d1, d0)>'}}
+  // expected-note @below {{token 1 is at (0, 1) in the part of the whole but at (1, 0) in the part}}
+  %p:2 = itensor.chunk %s dim 0 : !itensor.itensor<f32, [4, 4] * [1, 1], (d0, d1) -> (d0, d1)>
+      to !itensor.itensor<f32, [2, 4] * [1, 1], (d0, d1) -> (d0, d1)>, !itensor.itensor<f32, [4, 2] * [1, 1], (d0, d1) -> (d1, d0)>
+  return
+}
+
+// -----
+
+func.func @chunk_size(%s: !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>) {
+  // expected-error @below {{'itensor.chunk' op expected parts that fill dimension 0 of '!itensor.itensor<f32, [8] * [1], (d0) -> (d0)>', 8, but got 7}}
+  %p:2 = itensor.chunk %s dim 0 : !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
+      to !itensor.itensor<f32, [3] * [1], (d0) -> (d0)>, !itensor.itensor<f32, [4] * [1], (d0) -> (d0)>
+  return
+}
+
+// -----
+
+func.func @chunk_token(%s: !itensor.itensor<4xf32, [2] * [4], (d0) -> (d0)>) {
+  // expected-error @below {{'itensor.chunk' op expected part 0 of '!itensor.itensor<4xf32, [2] * [4], (d0) -> (d0)>' to be a stream but got '!itensor.itensor<3xf32, [1] * [3], (d0) -> (d0)>': [0, 3) of data dimension 0 cuts through tokens of 4}}
+  %p:2 = itensor.chunk %s dim 0 : !itensor.itensor<4xf32, [2] * [4], (d0) -> (d0)>
+      to !itensor.itensor<3xf32, [1] * [3], (d0) -> (d0)>, !itensor.itensor<5xf32, [1] * [5], (d0) -> (d0)>
+  return
+}
+
+// -----
+
+func.func @chunk_dim(%s: !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>) {
+  // expected-error @below {{'itensor.chunk' op expected a dimension below 1 but got 1}}
+  %p = itensor.chunk %s dim 1 : !itensor.itensor<f32, [8] * [1], (d0) -> (d0)> to !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
+  return
+}
+
+// -----
+
+func.func @chunk_nobody(%s: !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>) {
+  // expected-error @below {{'itensor.chunk' op expected at least one part}}
+  "itensor.chunk"(%s) {dim = 0 : i64} : (!itensor.itensor<f32, [8] * [1], (d0) -> (d0)>) -> ()
+  return
+}
+
+// -----
+
+func.func @concat_shape(%a: !itensor.itensor<f32, [2, 4] * [1, 1], (d0, d1) -> (d0, d1)>, %b: !itensor.itensor<f32, [2, 3] * [1, 1], (d0, d1) -> (d0, d1)>) {
+  // expected-error @below {{'itensor.concat' op expected part 1 to be a slice of '!itensor.itensor<f32, [4, 4] * [1, 1], (d0, d1) -> (d0, d1)>' along dimension 0 but got '!itensor.itensor<f32, [2, 3] * [1, 1], (d0, d1) -> (d0, d1)>'}}
+  %r = itensor.concat %a, %b dim 0 : !itensor.itensor<f32, [2, 4] * [1, 1], (d0, d1) -> (d0, d1)>, !itensor.itensor<f32, [2, 3] * [1, 1], (d0, d1) -> (d0, d1)>
+      to !itensor.itensor<f32, [4, 4] * [1, 1], (d0, d1) -> (d0, d1)>
+  return
+}
+
+// -----
+
+func.func @concat_element(%a: !itensor.itensor<f32, [4] * [1], (d0) -> (d0)>, %b: !itensor.itensor<i32, [4] * [1], (d0) -> (d0)>) {
+  // expected-error @below {{'itensor.concat' op expected types of one element type but got '!itensor.itensor<f32, [8] * [1], (d0) -> (d0)>' and '!itensor.itensor<i32, [4] * [1], (d0) -> (d0)>'}}
+  %r = itensor.concat %a, %b dim 0 : !itensor.itensor<f32, [4] * [1], (d0) -> (d0)>, !itensor.itensor<i32, [4] * [1], (d0) -> (d0)>
+      to !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
+  return
+}
+
+// -----
+
+// Three streams cannot take turns in rows of four tokens.
+func.func @join_turns(%a: !itensor.itensor<f32, [4] * [1], (d0) -> (d0)>) {
+  // expected-error @below {{'itensor.join' op expected 3 streams that make up '!itensor.itensor<f32, [3, 4] * [1, 1], (d0, d1) -> (d0, d1)>' in turn: expected the innermost loop to make a multiple of 3 trips but got 4}}
+  %r = itensor.join %a, %a, %a : !itensor.itensor<f32, [4] * [1], (d0) -> (d0)>, !itensor.itensor<f32, [4] * [1], (d0) -> (d0)>, !itensor.itensor<f32, [4] * [1], (d0) -> (d0)>
+      to !itensor.itensor<f32, [3, 4] * [1, 1], (d0, d1) -> (d0, d1)>
+  return
+}
+
+// -----
+
+// The columns are dealt out, so a source walks down 2x2: after (0, 0) comes
+// (0, 1), not (1, 0).
+func.func @join_order(%a: !itensor.itensor<f32, [2, 2] * [1, 1], (d0, d1) -> (d1, d0)>) {
+  // expected-error @below {{'itensor.join' op expected source 0 to have the order of its share of '!itensor.itensor<f32, [2, 4] * [1, 1], (d0, d1) -> (d0, d1)>' but got '!itensor.itensor<f32, [2, 2] * [1, 1], (d0, d1) -> (d1, d0)>'}}
+  // expected-note @below {{token 1 is at (0, 1) in the share but at (1, 0) in the source}}
+  %r = itensor.join %a, %a : !itensor.itensor<f32, [2, 2] * [1, 1], (d0, d1) -> (d1, d0)>, !itensor.itensor<f32, [2, 2] * [1, 1], (d0, d1) -> (d1, d0)>
+      to !itensor.itensor<f32, [2, 4] * [1, 1], (d0, d1) -> (d0, d1)>
   return
 }

@@ -83,3 +83,42 @@ func.func @fork(%s: !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>) {
   %a:2 = itensor.fork %s times 2 : !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
   return
 }
+
+// CHECK-LABEL: func.func @chunk
+func.func @chunk(%s: !itensor.itensor<1x16xf32, [8, 4] * [1, 16], (d0, d1) -> (d0, d1)>) {
+  // CHECK: itensor.chunk %{{.*}} dim 0 : !itensor.itensor<1x16xf32, [8, 4] * [1, 16], (d0, d1) -> (d0, d1)> to !itensor.itensor<1x16xf32, [7, 4] * [1, 16], (d0, d1) -> (d0, d1)>, !itensor.itensor<1x16xf32, [4] * [16], (d0) -> (0, d0)>
+  %p:2 = itensor.chunk %s dim 0 : !itensor.itensor<1x16xf32, [8, 4] * [1, 16], (d0, d1) -> (d0, d1)>
+      to !itensor.itensor<1x16xf32, [7, 4] * [1, 16], (d0, d1) -> (d0, d1)>, !itensor.itensor<1x16xf32, [4] * [16], (d0) -> (0, d0)>
+  return
+}
+
+// A chunk of no rows is a stream without tokens.
+// CHECK-LABEL: func.func @chunk_nothing
+func.func @chunk_nothing(%s: !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>) {
+  // CHECK: itensor.chunk
+  %p:2 = itensor.chunk %s dim 0 : !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
+      to !itensor.itensor<f32, [0] * [1], (d0) -> (d0)>, !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
+  return
+}
+
+// CHECK-LABEL: func.func @concat
+func.func @concat(%cache: !itensor.itensor<1x16xf32, [7, 4] * [1, 16], (d0, d1) -> (d0, d1)>,
+                  %row: !itensor.itensor<1x16xf32, [4] * [16], (d0) -> (0, d0)>) {
+  // CHECK: itensor.concat %{{.*}}, %{{.*}} dim 0 : !itensor.itensor<1x16xf32, [7, 4] * [1, 16], (d0, d1) -> (d0, d1)>, !itensor.itensor<1x16xf32, [4] * [16], (d0) -> (0, d0)> to !itensor.itensor<1x16xf32, [8, 4] * [1, 16], (d0, d1) -> (d0, d1)>
+  %r = itensor.concat %cache, %row dim 0 : !itensor.itensor<1x16xf32, [7, 4] * [1, 16], (d0, d1) -> (d0, d1)>, !itensor.itensor<1x16xf32, [4] * [16], (d0) -> (0, d0)>
+      to !itensor.itensor<1x16xf32, [8, 4] * [1, 16], (d0, d1) -> (d0, d1)>
+  return
+}
+
+// CHECK-LABEL: func.func @join
+func.func @join(%a: !itensor.itensor<4xf32, [8] * [4], (d0) -> (d0)>, %b: !itensor.itensor<4xf32, [8] * [4], (d0) -> (d0)>) {
+  // Even and odd tokens: token 3 of the result is token 1 of %b.
+  // CHECK: itensor.join %{{.*}}, %{{.*}} : !itensor.itensor<4xf32, [8] * [4], (d0) -> (d0)>, !itensor.itensor<4xf32, [8] * [4], (d0) -> (d0)> to !itensor.itensor<4xf32, [16] * [4], (d0) -> (d0)>
+  %r = itensor.join %a, %b : !itensor.itensor<4xf32, [8] * [4], (d0) -> (d0)>, !itensor.itensor<4xf32, [8] * [4], (d0) -> (d0)>
+      to !itensor.itensor<4xf32, [16] * [4], (d0) -> (d0)>
+  // First and second half, a token of each in turn.
+  // CHECK: itensor.join {{.*}} to !itensor.itensor<4xf32, [8, 2] * [4, 32], (d0, d1) -> (d0 + d1)>
+  %h = itensor.join %a, %b : !itensor.itensor<4xf32, [8] * [4], (d0) -> (d0)>, !itensor.itensor<4xf32, [8] * [4], (d0) -> (d0)>
+      to !itensor.itensor<4xf32, [8, 2] * [4, 32], (d0, d1) -> (d0 + d1)>
+  return
+}

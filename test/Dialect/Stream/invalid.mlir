@@ -64,3 +64,38 @@ func.func @cast_depth(%s: !stream.stream<16xf32, 2>) {
   %0 = stream.cast %s : !stream.stream<16xf32, 2> to !stream.stream<16xf32, 4>
   return
 }
+
+// -----
+
+func.func @two_writers(%x: f32) {
+  // expected-error @below {{'stream.stream' op expected one writer but got tasks}}
+  %s = stream.stream "s" : !stream.stream<f32, 2>
+  // expected-note-re @below {{{{one|another}} is here}}
+  dataflow.task "a" {
+    stream.write %x, %s : f32, !stream.stream<f32, 2>
+  }
+  // expected-note-re @below {{{{one|another}} is here}}
+  dataflow.task "b" {
+    stream.write %x, %s : f32, !stream.stream<f32, 2>
+  }
+  return
+}
+
+// -----
+
+// A cast names the same FIFO.
+func.func @two_readers() {
+  // expected-error @below {{'stream.stream' op expected one reader but got tasks}}
+  %s = stream.stream "s" : !stream.stream<1xf32, 2>
+  %t = stream.cast %s : !stream.stream<1xf32, 2> to !stream.stream<f32, 2>
+  // expected-note-re @below {{{{one|another}} is here}}
+  dataflow.task "a" {
+    %x = stream.read %t : !stream.stream<f32, 2> -> f32
+  }
+  // expected-note-re @below {{{{one|another}} is here}}
+  dataflow.task "b" {
+    %b = memref.alloc() : memref<1xf32>
+    stream.read %s into %b : !stream.stream<1xf32, 2>, memref<1xf32>
+  }
+  return
+}

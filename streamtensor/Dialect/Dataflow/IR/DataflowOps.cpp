@@ -124,6 +124,60 @@ LogicalResult KernelOp::verify() {
   return success();
 }
 
+/// The value that names the same FIFO as `stream` before casts.
+static Value withoutAliases(Value stream) {
+  while (Operation *op = stream.getDefiningOp()) {
+    if (!isa<itensor::CastOp, itensor::ReassociateOp>(op))
+      break;
+    stream = op->getOperand(0);
+  }
+  return stream;
+}
+
+/// Refuses a stream that a task writes after somebody else did. A destination
+/// without tokens is an `itensor.empty`, which carries no identity (any number
+/// of tasks may start from one), an `itensor.instance`, or the destination of
+/// an outer task; each of the latter is one FIFO.
+LogicalResult KernelOp::verifyRegions() {
+  llvm::DenseMap<Value, TaskOp> writers;
+  WalkResult result = getBody().walk([&](TaskOp task) {
+    for (unsigned index = 0; index < task.getInits().size(); ++index) {
+      Value init = task.getInits()[index];
+      if (!isa<ITensorType>(init.getType()))
+        continue;
+      Value stream = withoutAliases(init);
+      Operation *producer = stream.getDefiningOp();
+      if (isa_and_nonnull<itensor::EmptyOp>(producer))
+        continue;
+      auto refuse = [&](Location writer, const llvm::Twine &name) {
+        InFlightDiagnostic diag =
+            task.emitOpError()
+            << "expected to be the only writer of the stream of init " << index
+            << ", " << init.getType() << ", but " << name
+            << " writes it too; a FIFO has one writer: write another stream "
+               "and "
+               "join them with itensor.concat or itensor.join";
+        diag.attachNote(writer) << "the other writer is here";
+        return WalkResult::interrupt();
+      };
+      auto argument = dyn_cast<BlockArgument>(stream);
+      if (argument && argument.getOwner() == &getBlock())
+        return refuse(getLoc(), "the load of operand " +
+                                    llvm::Twine(argument.getArgNumber()) +
+                                    " of the kernel");
+      if (producer && !isa<itensor::InstanceOp>(producer))
+        return refuse(producer->getLoc(),
+                      "'" + producer->getName().getStringRef() + "'");
+      TaskOp &other = writers[stream];
+      if (other)
+        return refuse(other.getLoc(), "task '" + other.getSym() + "'");
+      other = task;
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
 //===----------------------------------------------------------------------===//
 // TaskOp
 //===----------------------------------------------------------------------===//
@@ -216,6 +270,18 @@ LogicalResult TaskOp::verify() {
                               << "expected yielded values of types "
                               << getOutputs().getTypes() << " but got "
                               << yield.getValues().getTypes();
+    for (auto [value, output] : llvm::zip(yield.getValues(), getOutputs())) {
+      auto a = dyn_cast<ITensorType>(value.getType());
+      auto b = dyn_cast<ITensorType>(output.getType());
+      if (!a || !b)
+        continue;
+      TokenOrder yielded = a.getOrder(), expected = b.getOrder();
+      if (auto difference = firstDifference(yielded, expected)) {
+        diag.attachNote() << difference->describe(yielded, expected,
+                                                  "yielded stream", "result");
+        break;
+      }
+    }
     return diag;
   }
   static constexpr StringRef kinds[] = {"compute",   "dma_in", "dma_out",

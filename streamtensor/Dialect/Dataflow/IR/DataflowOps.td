@@ -27,7 +27,8 @@ def Dataflow_KernelOp : Dataflow_Op<"kernel", [
   let description = [{
     Operands and results are tensors in external memory; inside, each operand is
     an itensor block argument and each result a yielded itensor. The conversion
-    is an implicit DMA. After `materialized` the operands are memrefs, the block
+    is an implicit DMA. A stream has one writer: a task, an operation, or the
+    DMA of an operand; the verifier refuses a second one. After `materialized` the operands are memrefs, the block
     arguments too, and there are no results: the DMAs are tasks.
 
     ```mlir
@@ -45,6 +46,7 @@ def Dataflow_KernelOp : Dataflow_Op<"kernel", [
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
   let skipDefaultBuilders = 1;
   let builders = [
     OpBuilder<(ins "::llvm::StringRef":$sym, "::mlir::TypeRange":$results,
@@ -64,11 +66,24 @@ def Dataflow_TaskOp : Dataflow_Op<"task", [SingleBlock, RecursiveMemoryEffects]>
     works on itensors: each result is the corresponding `inits` operand with the
     tokens that the task wrote. After the conversion to streams it has neither
     inits nor results, only effects. `kind` is one of compute, dma_in, dma_out,
-    converter, fork, join.
+    converter, fork, join. Tasks nest: those inside a task are processes of their
+    own, and streams between them stay inside.
 
     ```mlir
     %y = dataflow.task "copy" inits(%o = %e) : (!itensor.itensor<f32, [8] * [1], (d0) -> (d0)>) attributes {kind = "compute"} {
       dataflow.yield %o : !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
+    }
+    %z = dataflow.task "outer" inits(%o = %e) : (!itensor.itensor<f32, [8] * [1], (d0) -> (d0)>) {
+      %i = itensor.empty : !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
+      %a = dataflow.task "first" inits(%p = %i) : (!itensor.itensor<f32, [8] * [1], (d0) -> (d0)>) {
+        dataflow.yield %p : !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
+      }
+      %b = dataflow.task "second" inits(%p = %o) : (!itensor.itensor<f32, [8] * [1], (d0) -> (d0)>) {
+        %x = itensor.read %a : !itensor.itensor<f32, [8] * [1], (d0) -> (d0)> -> f32
+        %q = itensor.write %x into %p : f32, !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
+        dataflow.yield %q : !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
+      }
+      dataflow.yield %b : !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
     }
     ```
   }];

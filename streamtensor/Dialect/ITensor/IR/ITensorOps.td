@@ -98,6 +98,7 @@ class ITensor_TypeChangingOp<string mnemonic, list<Trait> traits = []>
   let results = (outs ITensor_ITensorType:$result);
   let hasVerifier = 1;
   let hasFolder = 1;
+  let hasCanonicalizeMethod = 1;
   let assemblyFormat = [{
     $source attr-dict `:` qualified(type($source)) `to` qualified(type($result))
   }];
@@ -120,8 +121,9 @@ def ITensor_ReassociateOp : ITensor_TypeChangingOp<"reassociate"> {
   let description = [{
     From `tensor.expand_shape` and `tensor.collapse_shape` (another tensor
     shape), or another token width (vectors of 4 into vectors of 8). The
-    elements keep their order; when the token width changes, a width adapter is
-    materialized.
+    elements keep their order, exactly: counted by their row-major positions,
+    both types have the same sequence of them. When the token width changes, a
+    width adapter is materialized.
 
     ```mlir
     %r = itensor.reassociate %a : !itensor.itensor<4xf32, [6] * [4], (d0) -> (d0)>
@@ -150,6 +152,7 @@ def ITensor_ConverterOp : ITensor_Op<"converter", [Pure]> {
   let results = (outs ITensor_ITensorType:$result);
   let hasVerifier = 1;
   let hasFolder = 1;
+  let hasCanonicalizeMethod = 1;
   let assemblyFormat = [{
     $source attr-dict `:` qualified(type($source)) `to` qualified(type($result))
   }];
@@ -168,7 +171,85 @@ def ITensor_ForkOp : ITensor_Op<"fork", [Pure]> {
   let arguments = (ins ITensor_ITensorType:$source);
   let results = (outs Variadic<ITensor_ITensorType>:$copies);
   let hasVerifier = 1;
+  let hasCanonicalizeMethod = 1;
   let hasCustomAssemblyFormat = 1;
+}
+
+def ITensor_ChunkOp : ITensor_Op<"chunk", [Pure]> {
+  let summary = "split a tensor along one dimension, token by token";
+  let description = [{
+    From a split or slices of a tensor: the parts lie one behind the other along
+    data dimension `dim`. Each token of the source goes to the part that it lies
+    in, so every part has the order that the source has there. The sizes of the
+    parts are those of the result types and may differ; a part without a reader
+    is what a slice leaves out.
+
+    ```mlir
+    %p:2 = itensor.chunk %s dim 0 : !itensor.itensor<1x16xf32, [8, 4] * [1, 16], (d0, d1) -> (d0, d1)>
+        to !itensor.itensor<1x16xf32, [7, 4] * [1, 16], (d0, d1) -> (d0, d1)>, !itensor.itensor<1x16xf32, [4] * [16], (d0) -> (0, d0)>
+    ```
+  }];
+  let arguments = (ins ITensor_ITensorType:$source,
+                       ConfinedAttr<I64Attr, [IntNonNegative]>:$dim);
+  let results = (outs Variadic<ITensor_ITensorType>:$parts);
+  let hasVerifier = 1;
+  let hasCanonicalizeMethod = 1;
+  let assemblyFormat = [{
+    $source `dim` $dim attr-dict `:` qualified(type($source)) `to`
+    qualified(type($parts))
+  }];
+}
+
+def ITensor_ConcatOp : ITensor_Op<"concat", [Pure]> {
+  let summary = "join tensors along one dimension, token by token";
+  let description = [{
+    The inverse of `itensor.chunk`: the tensors of the parts lie one behind the
+    other along data dimension `dim` of the result, whose order says from which
+    part the next token comes. Each part has the order that the result has there;
+    so nothing is buffered.
+
+    ```mlir
+    %r = itensor.concat %cache, %row dim 0 : !itensor.itensor<1x16xf32, [7, 4] * [1, 16], (d0, d1) -> (d0, d1)>, !itensor.itensor<1x16xf32, [4] * [16], (d0) -> (0, d0)>
+        to !itensor.itensor<1x16xf32, [8, 4] * [1, 16], (d0, d1) -> (d0, d1)>
+    ```
+  }];
+  let arguments = (ins Variadic<ITensor_ITensorType>:$parts,
+                       ConfinedAttr<I64Attr, [IntNonNegative]>:$dim);
+  let results = (outs ITensor_ITensorType:$result);
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let hasCanonicalizeMethod = 1;
+  let assemblyFormat = [{
+    $parts `dim` $dim attr-dict `:` qualified(type($parts)) `to`
+    qualified(type($result))
+  }];
+}
+
+def ITensor_JoinOp : ITensor_Op<"join", [Pure]> {
+  let summary = "merge streams round-robin";
+  let description = [{
+    Token `i` of the result is the next token of source `i` modulo the number of
+    sources, as parallel workers deliver them. So the innermost loop of the
+    result walks over the sources, and each source streams the tensor that is
+    left when this loop is taken out.
+
+    ```mlir
+    // even and odd tokens
+    %r = itensor.join %a, %b : !itensor.itensor<4xf32, [8] * [4], (d0) -> (d0)>, !itensor.itensor<4xf32, [8] * [4], (d0) -> (d0)>
+        to !itensor.itensor<4xf32, [16] * [4], (d0) -> (d0)>
+    // first and second half, a token of each in turn
+    %h = itensor.join %a, %b : !itensor.itensor<4xf32, [8] * [4], (d0) -> (d0)>, !itensor.itensor<4xf32, [8] * [4], (d0) -> (d0)>
+        to !itensor.itensor<4xf32, [8, 2] * [4, 32], (d0, d1) -> (d0 + d1)>
+    ```
+  }];
+  let arguments = (ins Variadic<ITensor_ITensorType>:$sources);
+  let results = (outs ITensor_ITensorType:$result);
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let assemblyFormat = [{
+    $sources attr-dict `:` qualified(type($sources)) `to`
+    qualified(type($result))
+  }];
 }
 
 #endif // STREAMTENSOR_DIALECT_ITENSOR_IR_ITENSOROPS_TD

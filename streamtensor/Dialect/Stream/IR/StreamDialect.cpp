@@ -12,11 +12,14 @@
 
 #include "streamtensor/Dialect/Stream/IR/Stream.h"
 
+#include "streamtensor/Dialect/Dataflow/IR/Dataflow.h"
+
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
+using namespace streamtensor;
 using namespace streamtensor::stream;
 
 #include "streamtensor/Dialect/Stream/IR/StreamDialect.cpp.inc"
@@ -84,6 +87,46 @@ int64_t StreamType::getTokenElements() const {
 
 int64_t StreamType::getTokenBits() const {
   return getTokenElements() * getElementType().getIntOrFloatBitWidth();
+}
+
+/// The first tasks that read and write a FIFO.
+namespace {
+struct Ends {
+  dataflow::TaskOp writer, reader;
+};
+} // namespace
+
+/// Refuses a second task at one end of the FIFO that `stream` names. Nested
+/// tasks are told apart; accesses outside of tasks have no order to keep.
+static LogicalResult verifyEnds(StreamOp op, Value stream, Ends &ends) {
+  for (Operation *user : stream.getUsers()) {
+    if (auto cast = dyn_cast<CastOp>(user)) {
+      if (failed(verifyEnds(op, cast.getResult(), ends)))
+        return failure();
+      continue;
+    }
+    auto task = user->getParentOfType<dataflow::TaskOp>();
+    if (!task || !isa<ReadOp, WriteOp>(user))
+      continue;
+    const bool writes = isa<WriteOp>(user);
+    dataflow::TaskOp &end = writes ? ends.writer : ends.reader;
+    if (end && end != task) {
+      InFlightDiagnostic diag =
+          op.emitOpError() << "expected one " << (writes ? "writer" : "reader")
+                           << " but got tasks '" << end.getSym() << "' and '"
+                           << task.getSym() << "'";
+      diag.attachNote(end.getLoc()) << "one is here";
+      diag.attachNote(task.getLoc()) << "another is here";
+      return diag;
+    }
+    end = task;
+  }
+  return success();
+}
+
+LogicalResult StreamOp::verify() {
+  Ends ends;
+  return verifyEnds(*this, getResult(), ends);
 }
 
 /// Checks that `type` can carry one token of `stream`.

@@ -24,7 +24,7 @@ def Stream_StreamOp : Stream_Op<"stream", [MemoryEffects<[MemAlloc]>]> {
   let summary = "a FIFO";
   let description = [{
     `reason` says why it is as deep as it is; `tokens` how many tokens pass in
-    one run of the design.
+    one run of the design. One task writes it and one reads it.
 
     ```mlir
     %s = stream.stream "load_x_out" : !stream.stream<16xf32, 2>
@@ -33,6 +33,7 @@ def Stream_StreamOp : Stream_Op<"stream", [MemoryEffects<[MemAlloc]>]> {
   let arguments = (ins StrAttr:$sym, OptionalAttr<I64Attr>:$tokens,
                        OptionalAttr<StrAttr>:$reason);
   let results = (outs Stream_StreamType:$result);
+  let hasVerifier = 1;
   let assemblyFormat = [{
     $sym (`tokens` $tokens^)? (`because` $reason^)? attr-dict `:`
     qualified(type($result))
