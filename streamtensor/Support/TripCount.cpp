@@ -80,8 +80,9 @@ TripCount TripCount::ceilDiv(const TripCount &numerator, int64_t divisor) {
   whole.constant = (rest.constant - inside) / divisor;
   rest.constant = inside;
   if (divisor == 1 || rest.terms.empty())
-    return whole + (divisor == 1 ? rest
-                                 : TripCount(ceilDivide(rest.constant, divisor)));
+    return whole + (divisor == 1
+                        ? rest
+                        : TripCount(ceilDivide(rest.constant, divisor)));
   // ceildiv(ceildiv(x, a), b) is ceildiv(x, a * b).
   if (rest.terms.size() == 1 && rest.constant == 0 &&
       rest.terms.front().factor == 1 && !rest.terms.front().numerator.empty())
@@ -112,8 +113,9 @@ int64_t TripCount::evaluate(const ParameterValues &values) const {
   int64_t result = constant;
   for (const Term &term : terms) {
     if (!term.numerator.empty()) {
-      result += term.factor *
-                ceilDivide(term.numerator.front().evaluate(values), term.divisor);
+      result +=
+          term.factor *
+          ceilDivide(term.numerator.front().evaluate(values), term.divisor);
       continue;
     }
     const auto value = values.find(term.name);
@@ -128,9 +130,9 @@ int64_t TripCount::bound(const ParameterValues &maxima, bool upper) const {
   for (const Term &term : terms) {
     const bool high = upper == (term.factor > 0);
     if (!term.numerator.empty()) {
-      result += term.factor *
-                ceilDivide(term.numerator.front().bound(maxima, high),
-                           term.divisor);
+      result +=
+          term.factor *
+          ceilDivide(term.numerator.front().bound(maxima, high), term.divisor);
     } else if (high) {
       const auto maximum = maxima.find(term.name);
       assert(maximum != maxima.end() && "every parameter has a maximum");
@@ -176,8 +178,7 @@ int64_t TripCount::period() const {
   int64_t result = 1;
   for (const Term &term : terms)
     if (!term.numerator.empty())
-      result = std::lcm(result,
-                        term.divisor * term.numerator.front().period());
+      result = std::lcm(result, term.divisor * term.numerator.front().period());
   return result;
 }
 
@@ -186,8 +187,8 @@ int64_t TripCount::largestNumber() const {
   for (const Term &term : terms) {
     result = std::max(result, std::abs(term.factor));
     if (!term.numerator.empty())
-      result = std::max({result, term.divisor,
-                         term.numerator.front().largestNumber()});
+      result = std::max(
+          {result, term.divisor, term.numerator.front().largestNumber()});
   }
   return result;
 }
@@ -261,9 +262,9 @@ private:
   std::string word() {
     skipSpace();
     const size_t start = at;
-    while (at < text.size() &&
-           (std::isalnum(static_cast<unsigned char>(text[at])) ||
-            text[at] == '_'))
+    while (
+        at < text.size() &&
+        (std::isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_'))
       ++at;
     return text.substr(start, at - start);
   }

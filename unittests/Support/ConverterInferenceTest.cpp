@@ -381,9 +381,10 @@ TEST(ConverterInference, LineBufferOfAConvolution) {
   EXPECT_EQ(plan.bufferShape, (Shape{3, 10}));
   EXPECT_EQ(plan.bytes(4), 120);
   EXPECT_FALSE(plan.pingPong());
-  EXPECT_EQ(plan.reason, "windows of 3 rows of dimension 0 move by 1, the source "
-                         "brings 1 at a time: 3x10 of 8x10 is held in a ring "
-                         "(line buffer)");
+  EXPECT_EQ(plan.reason,
+            "windows of 3 rows of dimension 0 move by 1, the source "
+            "brings 1 at a time: 3x10 of 8x10 is held in a ring "
+            "(line buffer)");
   // The paper has no windows: it holds the image.
   EXPECT_EQ(infer(image, windows, ConverterAlgorithm::Paper).bufferShape,
             (Shape{8, 10}));
@@ -393,10 +394,8 @@ TEST(ConverterInference, LineBufferOfAConvolution) {
   EXPECT_EQ(infer(image, dilated).bufferShape, (Shape{5, 10}));
   // Channels outermost on both sides: one channel at a time.
   const TokenOrder channels = TokenOrder::rowMajor({4, 8, 10});
-  const TokenOrder depthwise{{1, 1, 1},
-                             {4, 6, 8, 3, 3},
-                             {1, 1, 1, 1, 1},
-                             {{0}, {1, 3}, {2, 4}}};
+  const TokenOrder depthwise{
+      {1, 1, 1}, {4, 6, 8, 3, 3}, {1, 1, 1, 1, 1}, {{0}, {1, 3}, {2, 4}}};
   plan = infer(channels, depthwise);
   EXPECT_EQ(plan.bufferShape, (Shape{1, 3, 10}));
   EXPECT_EQ(plan.segments, 4);
@@ -488,9 +487,9 @@ void simulateRing(const Pair &pair, const ConverterPlan &plan) {
   ASSERT_EQ(written, expected.size());
 }
 
-/// The rows that lie, when a window is due, between the newest row that had to be
-/// pulled for it and the oldest that it or a later window needs; from the two
-/// sequences of one segment alone.
+/// The rows that lie, when a window is due, between the newest row that had to
+/// be pulled for it and the oldest that it or a later window needs; from the
+/// two sequences of one segment alone.
 int64_t rowsNeeded(const Sequence &source, size_t tokenElements,
                    const Sequence &destination, unsigned dim, int64_t windows) {
   std::map<Shape, size_t> arrival;
@@ -498,8 +497,8 @@ int64_t rowsNeeded(const Sequence &source, size_t tokenElements,
   for (size_t i = 0; i < source.size(); ++i) {
     // Again passes of the same element do not count.
     arrival.emplace(source[i], i);
-    newest.push_back(std::max(newest.empty() ? 0 : newest.back(),
-                              source[i][dim]));
+    newest.push_back(
+        std::max(newest.empty() ? 0 : newest.back(), source[i][dim]));
   }
   const size_t length = destination.size() / windows;
   int64_t oldest = INT64_MAX, most = 0;
@@ -547,9 +546,8 @@ TEST(ConverterInference, LineBuffersHoldTheRowsNeededAndRun) {
     source.resize(source.size() / plan.segments);
     destination.resize(destination.size() / plan.segments);
     const unsigned dim = plan.window->dim;
-    const int64_t needed =
-        rowsNeeded(source, volume(fullElement(pair.source)), destination, dim,
-                   plan.window->trips);
+    const int64_t needed = rowsNeeded(source, volume(fullElement(pair.source)),
+                                      destination, dim, plan.window->trips);
     // A source that replays rows delivers them again before it goes on.
     bool replays = false;
     for (const Loop &loop : loopsOf(pair.source))

@@ -89,9 +89,10 @@ TEST(TripCount, SpellingAndValues) {
 TEST(TripCount, Maxima) {
   ParameterValues known, seen;
   std::string error;
-  const auto trip = TripCount::parse("past max 255 + ceildiv(seq max 16 + past, "
-                                     "4) + 1",
-                                     known, error);
+  const auto trip =
+      TripCount::parse("past max 255 + ceildiv(seq max 16 + past, "
+                       "4) + 1",
+                       known, error);
   ASSERT_TRUE(trip) << error;
   EXPECT_EQ(known, (ParameterValues{{"past", 255}, {"seq", 16}}));
   EXPECT_EQ(trip->str(known, seen),
@@ -160,14 +161,20 @@ std::vector<RuntimeLoop> loopsOf(const SymbolicOrder &order) {
   return loops;
 }
 
-const std::vector<std::string> expressions = {
-    "past",           "seq",
-    "past + 1",       "2 * past",
-    "4 * seq",        "ceildiv(seq, 2)",
-    "past + seq",     "ceildiv(past + 1, 3)",
-    "-1 * past + 5",  "2 * ceildiv(seq, 4)",
-    "2 * past + 2",   "ceildiv(seq, 7)",
-    "ceildiv(past, 16)", "ceildiv(3 * seq + 1, 2)"};
+const std::vector<std::string> expressions = {"past",
+                                              "seq",
+                                              "past + 1",
+                                              "2 * past",
+                                              "4 * seq",
+                                              "ceildiv(seq, 2)",
+                                              "past + seq",
+                                              "ceildiv(past + 1, 3)",
+                                              "-1 * past + 5",
+                                              "2 * ceildiv(seq, 4)",
+                                              "2 * past + 2",
+                                              "ceildiv(seq, 7)",
+                                              "ceildiv(past, 16)",
+                                              "ceildiv(3 * seq + 1, 2)"};
 
 /// A random order of which the outermost digits and revisits may run as often
 /// as parameters say.
@@ -341,7 +348,8 @@ TEST(SymbolicOrder, ElementsAndShapesAgreeWithEnumerationAtAllValues) {
       same &= sx == sy;
       sameShape &= x.dataExtents() == y.dataExtents();
     });
-    ASSERT_EQ(!firstElementDifference(a, b), same) << a.str() << " | " << b.str();
+    ASSERT_EQ(!firstElementDifference(a, b), same)
+        << a.str() << " | " << b.str();
     ASSERT_EQ(!firstShapeDifference(a, b), sameShape)
         << a.str() << " | " << b.str();
     equal += same;
@@ -367,14 +375,16 @@ TEST(SymbolicOrder, Messages) {
   std::swap(columns.trips[0], columns.trips[1]);
   std::swap(columns.steps[0], columns.steps[1]);
   std::swap(columns.map[0], columns.map[1]);
-  EXPECT_EQ(firstDifference(rows, columns)->describe(),
-            "with past = 255, token 1 is at (0, 16) in the source but at (1, 0) "
-            "in the destination");
+  EXPECT_EQ(
+      firstDifference(rows, columns)->describe(),
+      "with past = 255, token 1 is at (0, 16) in the source but at (1, 0) "
+      "in the destination");
   SymbolicOrder longer = rows;
   longer.maxima = {{"past", 511}};
-  EXPECT_EQ(firstDifference(rows, longer)->describe(),
-            "parameter 'past' has a maximum of 255 on one side and of 511 on the "
-            "other");
+  EXPECT_EQ(
+      firstDifference(rows, longer)->describe(),
+      "parameter 'past' has a maximum of 255 on one side and of 511 on the "
+      "other");
   SymbolicOrder inner = rows;
   inner.trips = {4, TripCount::parameter("past") + 1};
   inner.steps = {16, 1};
@@ -388,8 +398,9 @@ TEST(SymbolicOrder, Messages) {
   SymbolicOrder negative = rows;
   negative.trips[0] = TripCount::parameter("past") + -1;
   EXPECT_FALSE(negative.verify(error));
-  EXPECT_EQ(error, "expected a trip count of at least 0 for loop d0 but 'past + "
-                   "-1' can be as low as -1");
+  EXPECT_EQ(error,
+            "expected a trip count of at least 0 for loop d0 but 'past + "
+            "-1' can be as low as -1");
 }
 
 TEST(SymbolicOrder, LargeParametersNeedNoEnumeration) {
