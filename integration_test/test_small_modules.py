@@ -23,7 +23,7 @@ BIN = Path(os.environ.get("STREAMTENSOR_BIN_DIR", ROOT / "build" / "bin"))
 DATA = Path(__file__).resolve().parent / "data" / "linalg"
 MODULES = sorted(path.stem for path in DATA.glob("*.safetensors"))
 VENDOR_MODULES = ["gqa_attention", "layernorm", "prime_sizes"]
-REFUSED = ["bf16_linear", "conv_dw", "w8a8_int_mm"]
+REFUSED = ["bf16_linear", "w8a8_int_mm"]
 pytestmark = pytest.mark.skipif(
     not (BIN / "streamtensor-compile").is_file(), reason="the C++ tools are not built"
 )

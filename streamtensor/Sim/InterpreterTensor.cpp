@@ -137,6 +137,31 @@ LogicalResult FunctionCompiler::compileTensor(Operation *op, Steps &steps) {
         addOperationRecord(op, steps);
         return success();
       })
+      .Case([&](tensor::PadOp pad) -> LogicalResult {
+        Layout from = layout(pad.getSource()), to = layout(pad);
+        Value value = pad.getConstantPaddingValue();
+        if (!value || ShapedType::isDynamicShape(pad.getStaticLow()))
+          return refuse(op, "expected a constant padding");
+        int64_t offset = 0;
+        for (auto [low, stride] :
+             llvm::zip_equal(pad.getStaticLow(), to.strides))
+          offset += low * stride;
+        BoxCopy copy(from.shape, from.strides, to.strides, to.elementBytes);
+        const unsigned a = buffer(pad.getSource()), r = buffer(pad),
+                       constant = scalar(value);
+        steps.push_back([=](Frame &f) {
+          Buffer result{Storage::allocate(to.bytes()), 0};
+          for (int64_t at = 0, end = to.bytes() / to.elementBytes; at < end;
+               ++at)
+            storeElement(to.kind, f.scalars[constant],
+                         result.at(at, to.elementBytes));
+          copy.run(f.buffers[a].storage->data(),
+                   result.at(offset, to.elementBytes));
+          f.buffers[r] = std::move(result);
+        });
+        addOperationRecord(op, steps);
+        return success();
+      })
       .Case([&](tensor::ExtractOp extract) {
         Layout from = layout(extract.getTensor());
         SmallVector<int64_t> ones(from.shape.size(), 1);
@@ -390,7 +415,8 @@ LogicalResult FunctionCompiler::compileLinalg(Operation *op, Steps &steps) {
 
 void FunctionCompiler::addOperationRecord(Operation *op, Steps &steps) {
   // The operations that --st-build-dataflow turns into tasks, and its naming.
-  if (!isa<linalg::GenericOp, tensor::ExtractSliceOp, tensor::ConcatOp>(op) ||
+  if (!isa<linalg::GenericOp, tensor::ExtractSliceOp, tensor::ConcatOp,
+           tensor::PadOp>(op) ||
       op->getNumResults() != 1 || !isa<func::FuncOp>(op->getParentOp()))
     return;
   auto given = op->getAttrOfType<StringAttr>("st.name");

@@ -271,8 +271,8 @@ std::string explain(const ConverterPlan &plan, const TokenOrder &source) {
     return "windows of " + std::to_string(window.rows) + " rows of dimension " +
            std::to_string(window.dim) + " move by " +
            std::to_string(window.step) + ", the source brings " +
-           std::to_string(window.fillRows) + " at a time: " +
-           shapeString(plan.bufferShape) + " of " +
+           std::to_string(window.fillRows) +
+           " at a time: " + shapeString(plan.bufferShape) + " of " +
            shapeString(source.dataExtents()) +
            " is held in a ring (line buffer)";
   }
@@ -328,8 +328,8 @@ ConverterPlan makePlan(const TokenOrder &source, const TokenOrder &destination,
     plan.window = window;
     plan.bufferShape = ringShape(sourceCut, *window);
     plan.fill = sliceLoops(plan.fill, 1, plan.fill.numLoops(), source.element);
-    plan.drain = sliceLoops(plan.drain, 1, plan.drain.numLoops(),
-                            destination.element);
+    plan.drain =
+        sliceLoops(plan.drain, 1, plan.drain.numLoops(), destination.element);
   }
   plan.reason = explain(plan, source);
   return plan;
@@ -375,10 +375,9 @@ streamtensor::inferConverter(const TokenOrder &source,
   }
   const Choice choice = choose(source, destination);
   if (choice.window) // the window is one loop of the normal forms
-    return makePlan(source, destination,
-                    *cutInto(source.normalForm(), choice.segments),
-                    *cutInto(destination.normalForm(), choice.segments),
-                    choice.window);
+    return makePlan(
+        source, destination, *cutInto(source.normalForm(), choice.segments),
+        *cutInto(destination.normalForm(), choice.segments), choice.window);
   return makePlan(source, destination, cutSpelled(source, choice.segments),
                   cutSpelled(destination, choice.segments));
 }

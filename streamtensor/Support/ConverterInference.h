@@ -27,10 +27,10 @@
 //  - Revisits of the destination inside a segment replay out of the buffer.
 //
 // Where the tokens of the destination overlap (windows of a convolution), the
-// segments of the two sides never touch the same data. Inside the shared loops, a
-// window of w rows that moves by s < w rows is served by a line buffer: a ring of
-// as many rows as are between the newest that was filled and the oldest that is
-// still needed; w rows when the source delivers them one by one.
+// segments of the two sides never touch the same data. Inside the shared loops,
+// a window of w rows that moves by s < w rows is served by a line buffer: a
+// ring of as many rows as are between the newest that was filled and the oldest
+// that is still needed; w rows when the source delivers them one by one.
 //
 // The paper's answer is always one of these cuts, so the default is never
 // larger.
@@ -75,9 +75,9 @@ struct SlidingWindow {
 ///     fill:  for each token of `fill`, pull it, store it at its offset
 ///     drain: for each token of `drain`, load it from its offset, push it
 ///
-/// Offsets of `fill` and `drain` are relative to the buffer. A line buffer, with
-/// `window` set, runs inside the shared loops, row r of a segment being kept in
-/// row r modulo bufferShape[dim]:
+/// Offsets of `fill` and `drain` are relative to the buffer. A line buffer,
+/// with `window` set, runs inside the shared loops, row r of a segment being
+/// kept in row r modulo bufferShape[dim]:
 ///
 ///   filled = 0
 ///   for i in 0..window.trips:

@@ -50,8 +50,8 @@ ParameterValues usedMaxima(const std::vector<TripCount> &trips,
   return used;
 }
 
-/// A run of revisits, which commute: their constant factor, then what is left of
-/// each, sorted.
+/// A run of revisits, which commute: their constant factor, then what is left
+/// of each, sorted.
 void appendRevisits(std::vector<Loop> &result, std::vector<TripCount> run) {
   int64_t constant = 1;
   std::vector<TripCount> rest;
@@ -62,10 +62,9 @@ void appendRevisits(std::vector<Loop> &result, std::vector<TripCount> run) {
     if (!primitive.isConstant(1))
       rest.push_back(primitive);
   }
-  std::sort(rest.begin(), rest.end(),
-            [](const TripCount &a, const TripCount &b) {
-              return a.str() < b.str();
-            });
+  std::sort(
+      rest.begin(), rest.end(),
+      [](const TripCount &a, const TripCount &b) { return a.str() < b.str(); });
   if (constant != 1)
     result.push_back({constant, 1, -1});
   for (const TripCount &trip : rest)
@@ -111,14 +110,14 @@ bool SymbolicOrder::verify(std::string &error, bool allowOverlap) const {
   const TokenOrder upper = largest();
   if (!upper.verify(error, allowOverlap))
     return false;
-  // Exact cover: only the largest step of a dimension may run differently often.
-  // Overlap: gaps appear first where every loop makes the fewest trips.
+  // Exact cover: only the largest step of a dimension may run differently
+  // often. Overlap: gaps appear first where every loop makes the fewest trips.
   const std::vector<Loop> loops = loopsOf(*this);
   for (unsigned l = 0; l < numLoops(); ++l)
     for (unsigned other = 0; other < numLoops(); ++other)
       if (loops[l].dim >= 0 && loops[l].dim == loops[other].dim &&
-          !trips[l].isConstant() && !allowOverlap &&
-          upper.trips[other] > 1 && steps[other] > steps[l]) {
+          !trips[l].isConstant() && !allowOverlap && upper.trips[other] > 1 &&
+          steps[other] > steps[l]) {
         error = "data dimension " + std::to_string(loops[l].dim) +
                 " is not covered for all values: expected a constant trip "
                 "count for loop d" +
@@ -269,9 +268,9 @@ namespace {
 /// Values of one parameter of `maximum` that decide about `orders`.
 std::vector<int64_t> decidingValues(const std::vector<SymbolicOrder> &orders,
                                     int64_t maximum) {
-  // Beyond `edge` from both ends, all trip counts are at least 2 and none passes
-  // a quotient of two steps. Then come enough values in each residue class for
-  // a product of all trip counts, a polynomial of that degree.
+  // Beyond `edge` from both ends, all trip counts are at least 2 and none
+  // passes a quotient of two steps. Then come enough values in each residue
+  // class for a product of all trip counts, a polynomial of that degree.
   int64_t edge = 2, period = 1, degree = 1;
   for (const SymbolicOrder &order : orders)
     for (unsigned l = 0; l < order.numLoops(); ++l) {
@@ -372,9 +371,10 @@ std::optional<ValuesFound> streamtensor::findValues(
   }
   if (combinations <= maxCombinations)
     return std::nullopt;
-  return ValuesFound{{},
-                     "they could not be shown to be equal for all values of the "
-                     "parameters"};
+  return ValuesFound{
+      {},
+      "they could not be shown to be equal for all values of the "
+      "parameters"};
 }
 
 std::string streamtensor::valuesString(const ParameterValues &values) {

@@ -12,8 +12,8 @@
 //   1x16, [past max 255 + 1, 4] * [1, 16], (d0, d1) -> (d0, d1)
 //
 // Parameters are integers from 0 to their maximum, independent of each other; a
-// trip count of 0 makes the sequence empty. Steps and elements are constants, so
-// a run-time loop is the outermost step of its data dimension.
+// trip count of 0 makes the sequence empty. Steps and elements are constants,
+// so a run-time loop is the outermost step of its data dimension.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,8 +52,8 @@ struct SymbolicOrder {
 
   /// Checks that every parameter has a maximum, every trip count is at least 0
   /// for all values, and each data dimension is covered for all values as
-  /// TokenOrder::verify demands. Refuses, beyond that, a run-time loop inside of
-  /// another step of its data dimension.
+  /// TokenOrder::verify demands. Refuses, beyond that, a run-time loop inside
+  /// of another step of its data dimension.
   bool verify(std::string &error, bool allowOverlap = false) const;
 
   /// The same sequences in one spelling: loops of one trip are dropped,
@@ -69,9 +69,9 @@ struct SymbolicOrder {
   /// parameter. Dimensions of one element do not count.
   std::optional<SymbolicOrder> linearOrder() const;
 
-  /// Extent of the streamed tensor per data dimension; nothing where that is not
-  /// affine: a dimension with several run-time loops, or with one whose tokens
-  /// overlap.
+  /// Extent of the streamed tensor per data dimension; nothing where that is
+  /// not affine: a dimension with several run-time loops, or with one whose
+  /// tokens overlap.
   std::vector<std::optional<TripCount>> dataExtents() const;
 
   /// The spelling of the trip counts, "past max 255 + 1, 4".
@@ -100,25 +100,25 @@ struct SymbolicDifference {
                        const std::string &nameB = "destination") const;
 };
 
-/// The first difference found between two families of sequences, or nothing when
-/// they are equal for all values of the parameters. A parameter that both use
-/// must have one maximum. Equal normal forms decide at once. Else values are
-/// tried: between the lower and the upper end of a parameter the loops of a
+/// The first difference found between two families of sequences, or nothing
+/// when they are equal for all values of the parameters. A parameter that both
+/// use must have one maximum. Equal normal forms decide at once. Else values
+/// are tried: between the lower and the upper end of a parameter the loops of a
 /// normal form stay the same and their trip counts are affine in each residue
-/// class of the divisors, so a number of values at both ends decides. More than a
-/// quarter of a million combinations are not tried: then equality counts as not
-/// shown.
-std::optional<SymbolicDifference>
-firstDifference(const SymbolicOrder &a, const SymbolicOrder &b);
+/// class of the divisors, so a number of values at both ends decides. More than
+/// a quarter of a million combinations are not tried: then equality counts as
+/// not shown.
+std::optional<SymbolicDifference> firstDifference(const SymbolicOrder &a,
+                                                  const SymbolicOrder &b);
 
-/// The same for the row-major positions of elements, whatever the tokens and the
-/// shapes.
+/// The same for the row-major positions of elements, whatever the tokens and
+/// the shapes.
 std::optional<SymbolicDifference>
 firstElementDifference(const SymbolicOrder &a, const SymbolicOrder &b);
 
 /// The first values for which the tensors have different shapes, or nothing.
-std::optional<SymbolicDifference>
-firstShapeDifference(const SymbolicOrder &a, const SymbolicOrder &b);
+std::optional<SymbolicDifference> firstShapeDifference(const SymbolicOrder &a,
+                                                       const SymbolicOrder &b);
 
 /// Both orders describe the same tokens in the same order, for all values.
 bool sameSequence(const SymbolicOrder &a, const SymbolicOrder &b);

@@ -42,9 +42,8 @@ public:
   /// parameter and is kept in `maxima`, where it may have been before. Returns
   /// nothing, and the cause in `error`, for another text, two maxima of one
   /// parameter, a parameter without, or a number beyond 32 bits.
-  static std::optional<TripCount> parse(const std::string &text,
-                                        ParameterValues &maxima,
-                                        std::string &error);
+  static std::optional<TripCount>
+  parse(const std::string &text, ParameterValues &maxima, std::string &error);
 
   bool isConstant() const { return terms.empty(); }
   int64_t getConstant() const { return constant; }
@@ -57,9 +56,7 @@ public:
   /// The canonical spelling is equal. Equal spellings have equal values; the
   /// converse fails only where values are limited (ceildiv(p, 4) is p for a
   /// parameter of at most 1).
-  bool operator==(const TripCount &other) const {
-    return str() == other.str();
-  }
+  bool operator==(const TripCount &other) const { return str() == other.str(); }
   bool operator!=(const TripCount &other) const { return !(*this == other); }
 
   /// The value, given one for each parameter.

@@ -16,6 +16,7 @@
 #include "streamtensor/Dialect/ITensor/IR/ITensor.h"
 #include "streamtensor/Transforms/Dataflow/IterationSpace.h"
 #include "streamtensor/Transforms/Dataflow/TaskBuilder.h"
+#include "streamtensor/Transforms/Dataflow/WindowTask.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -432,6 +433,93 @@ FailureOr<KernelOp> buildSlice(OpBuilder &builder, tensor::ExtractSliceOp op,
   return shell.kernel;
 }
 
+/// The windows of a tensor: a line buffer.
+FailureOr<KernelOp> buildWindows(OpBuilder &builder, linalg::GenericOp op,
+                                 StringRef name) {
+  auto schedule = op->getAttrOfType<ScheduleAttr>(kScheduleAttr);
+  WindowPlan plan(op, schedule);
+  Type elementType =
+      cast<RankedTensorType>(op.getResult(0).getType()).getElementType();
+  KernelShell shell =
+      createShell(builder, op, name, op.getDpsInputs(),
+                  TypeRange{ITensorType::get(elementType, plan.sourceOrder)},
+                  ITensorType::get(elementType, resultOrder(op, schedule)));
+  OpBuilder::InsertionGuard guard(builder);
+  TaskBuilder task(builder, shell.task);
+  Values results =
+      buildWindowTask(task, op, plan, shell.kernel.getBlock().getArgument(0),
+                      shell.task.getBlock().getArgument(0));
+  finishTask(builder, shell.task, results);
+  return shell.kernel;
+}
+
+/// A padding: the tokens of the source where it lies, constants around it.
+FailureOr<KernelOp> buildPad(OpBuilder &builder, tensor::PadOp op,
+                             StringRef name) {
+  auto schedule = op->getAttrOfType<ScheduleAttr>(kScheduleAttr);
+  LoopSpace space(iterationExtents(op), schedule);
+  Type elementType = op.getSourceType().getElementType();
+  KernelShell shell = createShell(
+      builder, op, name, op.getSource(),
+      TypeRange{ITensorType::get(elementType, operandOrder(op, schedule, 0))},
+      ITensorType::get(elementType, resultOrder(op, schedule)));
+  OpBuilder::InsertionGuard guard(builder);
+  TaskBuilder task(builder, shell.task);
+  Location loc = op.getLoc();
+  FailureOr<Value> constant =
+      task.captureConstant(op.getConstantPaddingValue(), op);
+  if (failed(constant))
+    return failure();
+  Value source = shell.kernel.getBlock().getArgument(0);
+  Value dest = shell.task.getBlock().getArgument(0);
+  Values results = task.nest(
+      space.trips, "loop", dest,
+      [&](ValueRange ivs, ValueRange carried) -> Values {
+        Value inside;
+        auto require = [&](arith::CmpIPredicate predicate, Value iv,
+                           int64_t bound) {
+          Value test = arith::CmpIOp::create(builder, loc, predicate, iv,
+                                             task.index(bound));
+          inside = inside ? arith::AndIOp::create(builder, loc, inside, test)
+                                .getResult()
+                          : test;
+        };
+        for (auto [loop, dim] : llvm::enumerate(space.dims)) {
+          int64_t size = op.getSourceType().getDimSize(dim);
+          if (size == op.getType().getDimSize(dim))
+            continue;
+          int64_t first = op.getStaticLow()[dim] / space.tile[dim];
+          int64_t last = first + size / space.tile[dim];
+          if (first > 0)
+            require(arith::CmpIPredicate::sge, ivs[loop], first);
+          if (last < space.trips[loop])
+            require(arith::CmpIPredicate::slt, ivs[loop], last);
+        }
+        if (!inside)
+          return {task.write(task.read(source), carried.front())};
+        auto branch =
+            scf::IfOp::create(builder, loc, carried.front().getType(), inside,
+                              /*withElseRegion=*/true);
+        OpBuilder::InsertionGuard inner(builder);
+        builder.setInsertionPointToStart(branch.thenBlock());
+        Value read = task.write(task.read(source), carried.front());
+        scf::YieldOp::create(builder, loc, read);
+        builder.setInsertionPointToStart(branch.elseBlock());
+        Value token = tensor::EmptyOp::create(
+            builder, loc, SmallVector<int64_t>(schedule.getTile()),
+            elementType);
+        if (schedule.getTile().empty())
+          token = *constant;
+        else
+          token = linalg::FillOp::create(builder, loc, *constant, token)
+                      .getResult(0);
+        scf::YieldOp::create(builder, loc, task.write(token, carried.front()));
+        return {branch.getResult(0)};
+      });
+  finishTask(builder, shell.task, results);
+  return shell.kernel;
+}
+
 /// A concatenation: outside the concatenated dimension the loops are shared,
 /// inside them the parts follow each other.
 FailureOr<KernelOp> buildConcat(OpBuilder &builder, tensor::ConcatOp op,
@@ -519,6 +607,10 @@ private:
       return buildSlice(builder, slice, name);
     if (auto concat = dyn_cast<tensor::ConcatOp>(op))
       return buildConcat(builder, concat, name);
+    if (auto pad = dyn_cast<tensor::PadOp>(op))
+      return buildPad(builder, pad, name);
+    if (isWindow(op))
+      return buildWindows(builder, cast<linalg::GenericOp>(op), name);
     return GenericTask(builder, cast<linalg::GenericOp>(op), name).run();
   }
 

@@ -12,6 +12,8 @@
 
 #include "streamtensor/Transforms/Dataflow/IterationSpace.h"
 
+#include "streamtensor/Transforms/Dataflow/WindowTask.h"
+
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -20,7 +22,8 @@ using namespace streamtensor;
 using streamtensor::dataflow::ScheduleAttr;
 
 bool streamtensor::isSchedulable(Operation *op) {
-  return isa<linalg::GenericOp, tensor::ExtractSliceOp, tensor::ConcatOp>(op);
+  return isa<linalg::GenericOp, tensor::ExtractSliceOp, tensor::ConcatOp,
+             tensor::PadOp>(op);
 }
 
 SmallVector<int64_t> streamtensor::iterationExtents(Operation *op) {
@@ -28,7 +31,29 @@ SmallVector<int64_t> streamtensor::iterationExtents(Operation *op) {
     return generic.getStaticLoopRanges();
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
     return llvm::to_vector(slice.getSourceType().getShape());
-  return llvm::to_vector(cast<tensor::ConcatOp>(op).getResultType().getShape());
+  return llvm::to_vector(
+      cast<RankedTensorType>(op->getResult(0).getType()).getShape());
+}
+
+bool streamtensor::isWindow(Operation *op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  return generic && generic.getNumDpsInputs() == 1 &&
+         !generic.getIndexingMapsArray().front().isProjectedPermutation();
+}
+
+SmallVector<int64_t> streamtensor::windowFactors(AffineMap map,
+                                                 unsigned result) {
+  SmallVector<int64_t> factors(map.getNumDims(), 0);
+  map.getResult(result).walk([&](AffineExpr expr) {
+    if (auto loop = dyn_cast<AffineDimExpr>(expr))
+      factors[loop.getPosition()] =
+          std::max<int64_t>(factors[loop.getPosition()], 1);
+    auto product = dyn_cast<AffineBinaryOpExpr>(expr);
+    if (product && product.getKind() == AffineExprKind::Mul)
+      factors[cast<AffineDimExpr>(product.getLHS()).getPosition()] =
+          cast<AffineConstantExpr>(product.getRHS()).getValue();
+  });
+  return factors;
 }
 
 bool streamtensor::isContraction(linalg::GenericOp op) {
@@ -82,6 +107,26 @@ LogicalResult streamtensor::checkSchedule(Operation *op,
       if (failed(checkPart(dim, offset)) || failed(checkPart(dim, size)))
         return failure();
     }
+  } else if (auto pad = dyn_cast<tensor::PadOp>(op)) {
+    for (auto [dim, low, size] :
+         llvm::enumerate(pad.getStaticLow(), pad.getSourceType().getShape())) {
+      if (size == extents[dim])
+        continue;
+      if (failed(checkPart(dim, low)) || failed(checkPart(dim, size)))
+        return failure();
+    }
+  } else if (isWindow(op)) {
+    AffineMap map = cast<linalg::GenericOp>(op).getIndexingMapsArray().front();
+    int64_t wide = llvm::count_if(schedule.getTile(),
+                                  [](int64_t tile) { return tile > 1; });
+    for (unsigned result = 0; result < map.getNumResults(); ++result)
+      for (auto [dim, factor] : llvm::enumerate(windowFactors(map, result)))
+        if (schedule.getTile()[dim] > 1 && factor > 1)
+          wide = 2;
+    if (wide > 1)
+      return op->emitOpError() << "expected tokens of neighbours along one "
+                                  "dimension of the source but got tile ["
+                               << schedule.getTile() << "]";
   } else if (auto concat = dyn_cast<tensor::ConcatOp>(op)) {
     int64_t axis = concat.getDim();
     for (Value input : concat.getInputs())
@@ -180,6 +225,8 @@ static ArrayRef<int64_t> inputShape(Operation *op, unsigned input) {
 TokenOrder streamtensor::operandOrder(Operation *op, ScheduleAttr schedule,
                                       unsigned input) {
   size_t depth = 0;
+  if (isWindow(op))
+    return WindowPlan(cast<linalg::GenericOp>(op), schedule).sourceOrder;
   if (auto generic = dyn_cast<linalg::GenericOp>(op))
     return deriveOrder(LoopSpace(iterationExtents(op), schedule),
                        generic.getIndexingMapsArray()[input], depth);

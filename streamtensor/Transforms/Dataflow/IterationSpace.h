@@ -23,21 +23,30 @@
 
 namespace streamtensor {
 
-/// Whether `op` becomes a task of its own: a Linalg generic, a slice or a
-/// concatenation of tensors.
+/// Whether `op` becomes a task of its own: a Linalg generic, a slice, a
+/// concatenation or a padding of tensors.
 bool isSchedulable(mlir::Operation *op);
 
 /// Extent of each dimension that a schedule orders: the loops of a generic, the
-/// dimensions of the source of a slice, those of the result of a concatenation.
+/// dimensions of the source of a slice, those of the result of a concatenation
+/// or padding.
 mlir::SmallVector<int64_t> iterationExtents(mlir::Operation *op);
+
+/// Whether `op` copies the windows of a tensor: a generic whose input map adds
+/// loops (see --st-extract-windows).
+bool isWindow(mlir::Operation *op);
+
+/// Factor of each loop in result `result` of a window map.
+mlir::SmallVector<int64_t> windowFactors(mlir::AffineMap map, unsigned result);
 
 /// Whether every reduction dimension of `op` is used by both of its two inputs:
 /// a (batched) matrix product in the wide sense.
 bool isContraction(mlir::linalg::GenericOp op);
 
 /// Emits an error on `op` and fails unless `schedule` has the rank of the
-/// operation, its tiles divide the extents, and (slices, concatenations) every
-/// part is a whole number of tiles.
+/// operation, its tiles divide the extents, (slices, concatenations, paddings)
+/// every part is a whole number of tiles, and (windows) a token lies in a row
+/// of the source.
 mlir::LogicalResult checkSchedule(mlir::Operation *op,
                                   dataflow::ScheduleAttr schedule);
 

@@ -16,6 +16,7 @@
 #include "streamtensor/Dialect/Dataflow/IR/Dataflow.h"
 #include "streamtensor/Transforms/Dataflow/IterationSpace.h"
 #include "streamtensor/Transforms/Dataflow/StreamEdge.h"
+#include "streamtensor/Transforms/Dataflow/WindowTask.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -65,6 +66,64 @@ public:
         extents(op.getStaticLoopRanges()), maps(op.getIndexingMapsArray()),
         tile(extents.size(), 1), unroll(extents.size(), 1) {}
 
+  /// Which loops of an operation on windows stand outermost: the dimensions
+  /// that it shares with nothing else (images, channels of a pooling), the rows
+  /// of positions, or all batches (images, groups).
+  enum class WindowOrder { PlainFirst, RowsFirst, BatchesFirst };
+
+  /// The schedule of a reduction whose input `windows` is a window operation
+  /// with the map `windowMap`. Windows are never replayed: all loops over
+  /// positions stand outside the reduction, the columns of the other operand
+  /// inside.
+  ScheduleAttr runOnWindows(unsigned windows, AffineMap windowMap,
+                            WindowOrder which) {
+    SmallVector<int64_t> outDims = dimsOfMap(maps.back()), plain, batches,
+                         positions, columns;
+    for (int64_t dim : outDims) {
+      bool elsewhere = false;
+      for (unsigned i = 0, e = op.getNumDpsInputs(); i < e; ++i)
+        elsewhere |= i != windows && maps[i].isFunctionOfDim(dim);
+      if (!maps[windows].isFunctionOfDim(dim))
+        columns.push_back(dim);
+      else if (moveFactor(windows, windowMap, dim) != 0)
+        positions.push_back(dim);
+      else
+        (elsewhere ? batches : plain).push_back(dim);
+    }
+    // One row of positions at a time; along it, several are computed at once.
+    int64_t inRow = -1;
+    if (positions.size() > 1)
+      inRow = positions.pop_back_val();
+    if (which == WindowOrder::RowsFirst)
+      for (int64_t dim : positions)
+        append(dim);
+    for (int64_t dim : plain)
+      append(dim);
+    if (which == WindowOrder::BatchesFirst)
+      for (int64_t dim : batches)
+        append(dim);
+    for (int64_t dim : llvm::concat<int64_t>(positions, batches))
+      append(dim);
+    if (inRow >= 0)
+      append(inRow);
+    for (int64_t dim : dimsOfMap(maps[windows]))
+      append(dim);
+    for (int64_t dim = 0, e = extents.size(); dim < e; ++dim)
+      if (isReduction(dim))
+        append(dim);
+    for (int64_t dim : columns)
+      append(dim);
+    if (inRow >= 0 && moveFactor(windows, windowMap, inRow) == 1)
+      tile[inRow] = powerOfTwoDivisor(extents[inRow], maxRows);
+    if (!columns.empty() && columns.back() == outDims.back())
+      setLanes(columns.back());
+    else if (inRow >= 0 && tile[inRow] > 1)
+      unroll[inRow] = tile[inRow];
+    else if (!columns.empty())
+      setLanes(columns.back());
+    return ScheduleAttr::get(op.getContext(), order, tile, unroll);
+  }
+
   ScheduleAttr run() {
     if (op.getNumReductionLoops() == 0)
       scheduleElementwise();
@@ -78,6 +137,18 @@ public:
 private:
   bool isReduction(int64_t dim) {
     return op.getIteratorTypesArray()[dim] == utils::IteratorType::reduction;
+  }
+
+  /// By how many elements of the source the windows move with `dim`; 0 when
+  /// they do not move.
+  int64_t moveFactor(unsigned windows, AffineMap windowMap, int64_t dim) {
+    for (auto [position, expr] : llvm::enumerate(maps[windows].getResults()))
+      if (cast<AffineDimExpr>(expr).getPosition() == dim)
+        for (unsigned result = 0; result < windowMap.getNumResults(); ++result)
+          if (!isa<AffineDimExpr>(windowMap.getResult(result)) &&
+              windowMap.getResult(result).isFunctionOfDim(position))
+            return windowFactors(windowMap, result)[position];
+    return 0;
   }
 
   void append(int64_t dim) {
@@ -234,20 +305,94 @@ public:
       if (!isSchedulable(op))
         return;
       auto schedule = op->getAttrOfType<ScheduleAttr>(kScheduleAttr);
-      if (!schedule) {
-        schedule = decide(op);
-        op->setAttr(kScheduleAttr, schedule);
-      } else if (failed(checkSchedule(op, schedule))) {
-        failedAny = true;
+      // These come in the order in which their reader wants them.
+      if (!schedule && isOrderedByReader(op))
         return;
-      }
-      orders[op->getResult(0)] = resultOrder(op, schedule);
+      if (!schedule)
+        schedule = decide(op);
+      else if (failed(checkSchedule(op, schedule)))
+        failedAny = true;
+      if (!failedAny)
+        setSchedule(op, schedule);
     });
     if (failedAny)
       signalPassFailure();
   }
 
 private:
+  void setSchedule(Operation *op, ScheduleAttr schedule) {
+    op->setAttr(kScheduleAttr, schedule);
+    for (auto [index, input] : llvm::enumerate(op->getOperands()))
+      if (Operation *open = openProducer(input))
+        setSchedule(open,
+                    scheduleForReader(open, operandOrder(op, schedule, index)));
+    orders[op->getResult(0)] = resultOrder(op, schedule);
+  }
+
+  /// Whether `op` takes the order that its only reader wants: windows of a
+  /// reduction or an element-wise operation, and paddings of such windows.
+  bool isOrderedByReader(Operation *op) {
+    if (!op->hasOneUse())
+      return false;
+    Operation *reader = *op->getUsers().begin();
+    if (isa<tensor::PadOp>(op))
+      return isWindow(reader) && isOrderedByReader(reader);
+    return isWindow(op) && isa<linalg::GenericOp>(reader) && !isWindow(reader);
+  }
+
+  /// The operation that computes `value`, when it waits for the order that its
+  /// reader wants.
+  Operation *openProducer(Value value) {
+    Operation *op = value.getDefiningOp();
+    return op && isSchedulable(op) && !op->hasAttr(kScheduleAttr) &&
+                   isOrderedByReader(op)
+               ? op
+               : nullptr;
+  }
+
+  /// The schedule of `op` for a reader that wants `order`: that order (element
+  /// by element where tokens must not cross the border of a padding), or memory
+  /// order element by element.
+  ScheduleAttr scheduleForReader(Operation *op, TokenOrder order) {
+    if (auto pad = dyn_cast<tensor::PadOp>(op))
+      for (int64_t dim = 0; dim < pad.getSourceType().getRank(); ++dim)
+        if (pad.getSourceType().getDimSize(dim) !=
+            pad.getType().getDimSize(dim))
+          splitToken(order, dim);
+    int64_t rank = iterationExtents(op).size();
+    std::optional<ScheduleAttr> follow = followOrder(
+        op, AffineMap::getMultiDimIdentityMap(rank, op->getContext()), order,
+        maxLanes);
+    if (follow && isLegal(op, *follow))
+      return *follow;
+    return elementByElement(op);
+  }
+
+  /// Makes the elements of a token along `dim` an innermost loop.
+  static void splitToken(TokenOrder &order, int64_t dim) {
+    if (order.element[dim] == 1)
+      return;
+    // One longer loop, if it is the innermost one anyway.
+    if (order.map[dim] ==
+        std::vector<unsigned>{unsigned(order.numLoops()) - 1}) {
+      order.trips.back() *= order.element[dim];
+      order.steps.back() = 1;
+      order.element[dim] = 1;
+      return;
+    }
+    order.map[dim].push_back(order.numLoops());
+    order.trips.push_back(order.element[dim]);
+    order.steps.push_back(1);
+    order.element[dim] = 1;
+  }
+
+  static ScheduleAttr elementByElement(Operation *op) {
+    int64_t rank = iterationExtents(op).size();
+    SmallVector<int64_t> dims = llvm::to_vector(llvm::seq<int64_t>(0, rank)),
+                         ones(rank, 1);
+    return ScheduleAttr::get(op->getContext(), dims, ones, ones);
+  }
+
   /// The cheapest of the rules' schedules and those that follow a producer; the
   /// first one among equals.
   ScheduleAttr decide(Operation *op) {
@@ -269,6 +414,21 @@ private:
     auto generic = dyn_cast<linalg::GenericOp>(op);
     if (!generic) {
       candidates.push_back(memoryOrder(op));
+    } else if (isWindow(op)) {
+      candidates.push_back(elementByElement(op));
+      return candidates;
+    } else if (int windows = windowInput(generic); windows >= 0) {
+      AffineMap map = cast<linalg::GenericOp>(
+                          generic.getDpsInputs()[windows].getDefiningOp())
+                          .getIndexingMapsArray()
+                          .front();
+      for (auto which : {Scheduler::WindowOrder::PlainFirst,
+                         Scheduler::WindowOrder::RowsFirst,
+                         Scheduler::WindowOrder::BatchesFirst})
+        candidates.push_back(
+            Scheduler(generic, maxLanes, maxRows, /*rowsFirst=*/false)
+                .runOnWindows(windows, map, which));
+      return candidates;
     } else {
       candidates.push_back(
           Scheduler(generic, maxLanes, maxRows, /*rowsFirst=*/false).run());
@@ -278,8 +438,7 @@ private:
         return candidates;
       }
     }
-    unsigned numInputs =
-        generic ? generic.getNumDpsInputs() : op->getNumOperands();
+    unsigned numInputs = generic ? generic.getNumDpsInputs() : tensorInputs(op);
     for (unsigned input = 0; input < numInputs; ++input) {
       std::optional<TokenOrder> order = producedOrder(op->getOperand(input));
       if (!order)
@@ -293,6 +452,16 @@ private:
         candidates.push_back(*follow);
     }
     return candidates;
+  }
+
+  /// The input of reduction `op` that is windows, or -1.
+  int windowInput(linalg::GenericOp op) {
+    if (op.getNumReductionLoops() == 0)
+      return -1;
+    for (auto [index, input] : llvm::enumerate(op.getDpsInputs()))
+      if (Operation *open = openProducer(input); open && isWindow(open))
+        return index;
+    return -1;
   }
 
   /// The order in which the producer of `value` writes, seen through reshapes.
@@ -314,13 +483,22 @@ private:
   ScheduleCost costOf(Operation *op, ScheduleAttr schedule) {
     ScheduleCost cost;
     auto generic = dyn_cast<linalg::GenericOp>(op);
-    unsigned numInputs =
-        generic ? generic.getNumDpsInputs() : op->getNumOperands();
+    unsigned numInputs = generic ? generic.getNumDpsInputs() : tensorInputs(op);
     for (unsigned input = 0; input < numInputs; ++input) {
       auto type = dyn_cast<RankedTensorType>(op->getOperand(input).getType());
       if (!type)
         continue;
       TokenOrder wanted = operandOrder(op, schedule, input);
+      if (Operation *open = openProducer(op->getOperand(input))) {
+        ScheduleAttr inner = scheduleForReader(open, wanted);
+        ScheduleCost own = costOf(open, inner);
+        cost.onchipBytes +=
+            own.onchipBytes +
+            planEdge(resultOrder(open, inner), {}, wanted).elements *
+                llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+        cost.loadedElements += own.loadedElements;
+        continue;
+      }
       std::vector<Reshape> reshapes;
       auto produced =
           orders.find(traceReshapes(op->getOperand(input), reshapes));
@@ -331,7 +509,13 @@ private:
             planEdge(produced->second, reshapes, wanted).elements *
             llvm::divideCeil(type.getElementTypeBitWidth(), 8);
     }
-    if (generic && generic.getNumReductionLoops() != 0)
+    if (isWindow(op))
+      cost.onchipBytes +=
+          WindowPlan(generic, schedule).bufferElements() *
+          llvm::divideCeil(
+              getElementTypeOrSelf(op->getResult(0)).getIntOrFloatBitWidth(),
+              8);
+    else if (generic && generic.getNumReductionLoops() != 0)
       cost.onchipBytes += accumulatorBytes(generic, schedule);
     return cost;
   }
@@ -348,7 +532,13 @@ private:
     return cells * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
   }
 
-  /// Slices and concatenations: memory order, lanes that divide every part.
+  /// Inputs of an operation that is no generic.
+  unsigned tensorInputs(Operation *op) {
+    return isa<tensor::ConcatOp>(op) ? op->getNumOperands() : 1;
+  }
+
+  /// Slices, concatenations and paddings: memory order, lanes that divide every
+  /// part.
   ScheduleAttr memoryOrder(Operation *op) {
     SmallVector<int64_t> extents = iterationExtents(op);
     int64_t rank = extents.size();
@@ -362,12 +552,17 @@ private:
   }
 
   /// The greatest common divisor of all sizes and offsets that the last
-  /// dimension of a slice or concatenation is cut at.
+  /// dimension of a slice, concatenation or padding is cut at.
   int64_t lastDimensionParts(Operation *op) {
     if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
       int64_t parts = slice.getSourceType().getShape().back();
       parts = std::gcd(parts, slice.getStaticOffsets().back());
       return std::gcd(parts, slice.getStaticSizes().back());
+    }
+    if (auto pad = dyn_cast<tensor::PadOp>(op)) {
+      int64_t parts = pad.getSourceType().getShape().back();
+      parts = std::gcd(parts, pad.getStaticLow().back());
+      return std::gcd(parts, pad.getStaticHigh().back());
     }
     auto concat = cast<tensor::ConcatOp>(op);
     int64_t parts = 0;

@@ -99,6 +99,8 @@ bool hasSigmoid(Block *body) {
 std::string getParallelName(GenericOp op) {
   Block *body = op.getBody();
   Operation *last = body->getTerminator()->getOperand(0).getDefiningOp();
+  if (streamtensor::isWindow(op))
+    return "window";
   if (streamtensor::isCopy(op)) {
     AffineMap in = op.getIndexingMapsArray().front();
     return in.isIdentity()      ? "copy"

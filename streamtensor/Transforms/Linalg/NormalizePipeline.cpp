@@ -79,6 +79,8 @@ void buildNormalizePipeline(OpPassManager &pm,
   func.addPass(createBoundedCanonicalizer());
   func.addPass(createCSEPass());
 
+  // After the last pass that composes maps: it would compose these again.
+  func.addPass(createExtractWindows());
   // After the last pass that transposes results.
   func.addPass(createOrderLoops());
   func.addPass(createCSEPass());

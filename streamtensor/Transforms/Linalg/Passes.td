@@ -301,6 +301,29 @@ def FuseElementwise : Pass<"st-fuse-elementwise", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def ExtractWindows : Pass<"st-extract-windows", "::mlir::func::FuncOp"> {
+  let summary = "Make the windows of convolutions and poolings operations";
+  let description = [{
+    An operand that is read through windows (its map adds loops: `d2 * 2 + d4`)
+    becomes the result of a generic that only copies, from the operand by that
+    map to a tensor over the loops in it; the operation itself then has projected
+    permutations only. The tensor of all windows never exists: its task keeps the
+    rows that a window spans and passes each element on as often as it is read.
+
+    Inputs that no body reads are dropped (the window of a pooling).
+
+    ```mlir
+    // (f, y, x, c, i, j): filter f, position y x, channel c, offset i j
+    ins(%image, %filter : (c, y + i, x + j), (f, c, i, j))
+    // becomes
+    %windows = copy of %image by (y, x, c, i, j) -> (c, y + i, x + j)
+    ins(%windows, %filter : (y, x, c, i, j), (f, c, i, j))
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def OrderLoops : Pass<"st-order-loops", "::mlir::func::FuncOp"> {
   let summary = "Order loops as the result's dimensions, reductions last";
   let description = [{

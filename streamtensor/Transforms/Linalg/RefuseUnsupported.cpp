@@ -189,11 +189,6 @@ bool isSupportedMap(AffineMap map, Type type) {
 
 /// Refuses one Linalg operation, of which the results in `live` are used.
 MaybeRefusal checkLinalg(LinalgOp op, const LiveSet &live) {
-  StringRef name = op->getName().stripDialect();
-  if (name.contains("conv"))
-    return Refusal{"convolutions are not supported yet", kAdviceRewrite};
-  if (name.starts_with("pooling"))
-    return Refusal{"pooling is not supported yet", kAdviceRewrite};
   unsigned used = llvm::count_if(
       op->getResults(), [&](Value result) { return live.isLive(result); });
   if (used > 1)
@@ -203,11 +198,11 @@ MaybeRefusal checkLinalg(LinalgOp op, const LiveSet &live) {
   for (OpOperand &operand : op->getOpOperands()) {
     bool isDead =
         op.isDpsInit(&operand) && !live.isLive(op.getTiedOpResult(&operand));
-    if (!isDead && !isSupportedMap(op.getMatchingIndexingMap(&operand),
-                                   operand.get().getType()))
-      return Refusal{"its indexing map '" +
-                         print(op.getMatchingIndexingMap(&operand)) +
-                         "' is no permutation of loops",
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    if (!isDead && !isSupportedMap(map, operand.get().getType()) &&
+        !(op.isDpsInput(&operand) && streamtensor::isWindowMap(map)))
+      return Refusal{"its indexing map '" + print(map) +
+                         "' is neither a permutation of loops nor a window",
                      kAdviceRewrite};
   }
   for (Operation &inner : *op.getBlock())
@@ -261,9 +256,12 @@ MaybeRefusal checkOther(Operation *op) {
   if (isa<tensor::EmptyOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
           tensor::ConcatOp, tensor::CastOp>(op))
     return std::nullopt;
-  if (isa<tensor::PadOp>(op))
-    return Refusal{"padding is not supported yet",
-                   "concatenate with a constant tensor, or pad on the host"};
+  if (auto pad = dyn_cast<tensor::PadOp>(op)) {
+    if (streamtensor::isConstantPad(pad))
+      return std::nullopt;
+    return Refusal{"its amounts or its value are not constants, or it cuts",
+                   "pad with a constant value and constant amounts"};
+  }
   if (isa<tensor::InsertSliceOp, tensor::ParallelInsertSliceOp,
           tensor::ScatterOp>(op))
     return Refusal{"it overwrites a part of a tensor",

@@ -36,6 +36,36 @@ bool isCopy(linalg::GenericOp op) {
          body->getTerminator()->getOperand(0) == body->getArgument(0);
 }
 
+/// Whether `expr` is a sum of loops times positive constants; collects the
+/// loops.
+static bool isLoopSum(AffineExpr expr, llvm::SmallDenseSet<unsigned> &loops) {
+  if (auto loop = dyn_cast<AffineDimExpr>(expr))
+    return loops.insert(loop.getPosition()).second;
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return false;
+  if (binary.getKind() == AffineExprKind::Add)
+    return isLoopSum(binary.getLHS(), loops) &&
+           isLoopSum(binary.getRHS(), loops);
+  auto factor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  return binary.getKind() == AffineExprKind::Mul && factor &&
+         factor.getValue() > 0 && isa<AffineDimExpr>(binary.getLHS()) &&
+         isLoopSum(binary.getLHS(), loops);
+}
+
+bool isWindowMap(AffineMap map) {
+  llvm::SmallDenseSet<unsigned> loops;
+  return !map.isProjectedPermutation() &&
+         llvm::all_of(map.getResults(), [&](AffineExpr result) {
+           return isLoopSum(result, loops);
+         });
+}
+
+bool isWindow(linalg::GenericOp op) {
+  return isCopy(op) && isWindowMap(op.getIndexingMapsArray().front()) &&
+         op.getIndexingMapsArray().back().isIdentity();
+}
+
 /// True if `value`, in the body of `op`, is computed from the block argument
 /// `arg`.
 static bool dependsOn(Value value, BlockArgument arg) {
@@ -212,6 +242,15 @@ bool canUnstride(tensor::ExtractSliceOp op) {
       return false;
   }
   return skips;
+}
+
+bool isConstantPad(tensor::PadOp op) {
+  auto isAmount = [](int64_t amount) { return amount >= 0; };
+  Value value = op.getConstantPaddingValue();
+  return value && matchPattern(value, m_Constant()) &&
+         op.getSourceType().hasStaticShape() &&
+         llvm::all_of(op.getStaticLow(), isAmount) &&
+         llvm::all_of(op.getStaticHigh(), isAmount);
 }
 
 Value stripReshapes(Value value) {

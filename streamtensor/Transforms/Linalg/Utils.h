@@ -35,6 +35,15 @@ bool isParallelGeneric(mlir::linalg::GenericOp op);
 /// yields that input unchanged (a transpose, a broadcast or an identity).
 bool isCopy(mlir::linalg::GenericOp op);
 
+/// True if `map` reads a tensor through windows: every result is a sum of loops
+/// times positive constants, no loop occurs twice, and some result is more than
+/// one loop.
+bool isWindowMap(mlir::AffineMap map);
+
+/// True if `op` is the windows of a tensor: a copy from a window map to the
+/// identity.
+bool isWindow(mlir::linalg::GenericOp op);
+
 /// The operation that combines the running value of the reduction's result
 /// number `index` with one more element (`%new = arith.addf %out, %x`), if the
 /// body of `op` has that form with a supported operation and `%x` does not
@@ -86,6 +95,10 @@ mlir::Value createEmpty(mlir::OpBuilder &builder, mlir::Location loc,
 /// bounds are static, and the last group of `stride` elements that it touches
 /// ends inside the source.
 bool canUnstride(mlir::tensor::ExtractSliceOp op);
+
+/// True if `op` surrounds a tensor with a constant, by constant amounts that
+/// are not negative.
+bool isConstantPad(mlir::tensor::PadOp op);
 
 /// The value that `value` is another shape of.
 mlir::Value stripReshapes(mlir::Value value);

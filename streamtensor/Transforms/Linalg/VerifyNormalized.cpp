@@ -62,6 +62,8 @@ LogicalResult verifyBody(GenericOp op) {
 LogicalResult verifyGeneric(GenericOp op) {
   if (op.getNumResults() != 1)
     return op.emitOpError("expected one result but got ") << op.getNumResults();
+  if (streamtensor::isWindow(op))
+    return success();
   for (AffineMap map : op.getIndexingMapsArray())
     if (!map.isProjectedPermutation())
       return op.emitOpError("expected projected permutations as indexing maps "
@@ -133,7 +135,7 @@ LogicalResult verifyReturn(func::ReturnOp op) {
     if (!seen.insert(shaped).second)
       return op.emitOpError("expected distinct results but result #")
              << index << " is another result too";
-    if (!isa_and_nonnull<GenericOp, tensor::ConcatOp>(
+    if (!isa_and_nonnull<GenericOp, tensor::ConcatOp, tensor::PadOp>(
             streamtensor::stripViews(shaped).getDefiningOp()))
       return op.emitOpError("expected an operation to produce result #")
              << index << " but got an argument or a constant";
@@ -153,6 +155,11 @@ LogicalResult verifyOperation(Operation *op) {
       .Case<tensor::EmptyOp, linalg::FillOp>(
           [](Operation *op) { return verifyStartValue(op); })
       .Case([](func::ReturnOp op) { return verifyReturn(op); })
+      .Case([](tensor::PadOp op) -> LogicalResult {
+        if (streamtensor::isConstantPad(op))
+          return success();
+        return op.emitOpError("expected constant amounts and a constant value");
+      })
       .Case<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ConcatOp>(
           [](Operation *) { return success(); })
       .Default([](Operation *op) {

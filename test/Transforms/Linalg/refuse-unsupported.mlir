@@ -128,16 +128,15 @@ func.func @embedding(%ids: tensor<3xi64>, %table: tensor<10x4xf32>) -> tensor<3x
 
 // -----
 
-// A moving window (a convolution in disguise) and a function of the library
-// that no task has.
+// One loop twice (a diagonal) and a function of the library that no task has.
 // expected-error @below {{cannot be compiled: 2 unsupported items}}
-func.func @bodies(%x: tensor<8xf32>, %w: tensor<3xf32>) -> tensor<6xf32> {
+func.func @bodies(%x: tensor<6x6xf32>, %w: tensor<3xf32>) -> tensor<6xf32> {
   %zero = arith.constant 0.000000e+00 : f32
   %e = tensor.empty() : tensor<6xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<6xf32>) -> tensor<6xf32>
-  // expected-error @below {{its indexing map '(d0, d1) -> (d0 + d1)' is no permutation of loops}}
-  %a = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0 + d1)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]}
-      ins(%x, %w : tensor<8xf32>, tensor<3xf32>) outs(%f : tensor<6xf32>) {
+  // expected-error @below {{its indexing map '(d0, d1) -> (d0, d0)' is neither a permutation of loops nor a window}}
+  %a = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d0)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]}
+      ins(%x, %w : tensor<6x6xf32>, tensor<3xf32>) outs(%f : tensor<6xf32>) {
   ^bb0(%l: f32, %r: f32, %out: f32):
     %0 = arith.mulf %l, %r : f32
     %1 = arith.addf %out, %0 : f32
