@@ -97,3 +97,13 @@ func.func @schedule(%a: tensor<4x8xf32>, %b: tensor<8x32xf32>, %c: tensor<4x32xf
       ins(%a, %b : tensor<4x8xf32>, tensor<8x32xf32>) outs(%c : tensor<4x32xf32>) -> tensor<4x32xf32>
   return %0 : tensor<4x32xf32>
 }
+
+// Blocks: a dimension listed twice, with the step of every loop.
+// CHECK-LABEL: func.func @blocks
+func.func @blocks(%a: tensor<4x32x8xf32>) -> tensor<4x32x8xf32> {
+  %e = tensor.empty() : tensor<4x32x8xf32>
+  // CHECK: linalg.exp {schedule = #dataflow.schedule<order = [1, 0, 1, 2], steps = [16, 1, 1, 8], tile = [1, 1, 8], unroll = [1, 1, 8]>}
+  %0 = linalg.exp {schedule = #dataflow.schedule<order = [1, 0, 1, 2], steps = [16, 1, 1, 8], tile = [1, 1, 8], unroll = [1, 1, 8]>}
+      ins(%a : tensor<4x32x8xf32>) outs(%e : tensor<4x32x8xf32>) -> tensor<4x32x8xf32>
+  return %0 : tensor<4x32x8xf32>
+}

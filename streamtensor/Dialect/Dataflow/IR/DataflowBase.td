@@ -55,8 +55,7 @@ def Dataflow_ScheduleAttr : Dataflow_Attr<"Schedule", "schedule"> {
     // matmul (m, n, k): k outermost, 16 columns a token, 16 multipliers
     #dataflow.schedule<order = [0, 2, 1], tile = [1, 16, 1], unroll = [1, 16, 1]>
     // element-wise (h, m, n): blocks of 16 rows outside the heads
-    #dataflow.schedule<order = [1, 0, 1, 2], steps = [16, 1, 1, 8],
-                       tile = [1, 1, 8], unroll = [1, 1, 8]>
+    #dataflow.schedule<order = [1, 0, 1, 2], steps = [16, 1, 1, 8], tile = [1, 1, 8], unroll = [1, 1, 8]>
     ```
   }];
   let parameters = (ins
