@@ -196,8 +196,8 @@ TileLoops::nest(Location loc, ArrayRef<int64_t> sizes, ArrayRef<int64_t> unroll,
   for (unsigned dim = 0; dim < sizes.size(); ++dim)
     if (sizes[dim] != 1)
       order.push_back(dim);
-  llvm::stable_sort(order, [&](unsigned left, unsigned right) {
-    return rank(left) < rank(right);
+  llvm::sort(order, [&](unsigned left, unsigned right) {
+    return std::pair(rank(left), left) < std::pair(rank(right), right);
   });
   Indices indices(sizes.size(), b.getIndexAttr(0));
   Value zero, one;

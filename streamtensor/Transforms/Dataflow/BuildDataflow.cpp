@@ -389,45 +389,24 @@ FailureOr<KernelOp> buildSlice(OpBuilder &builder, tensor::ExtractSliceOp op,
       ITensorType::get(elementType, resultOrder(op, schedule)));
   OpBuilder::InsertionGuard guard(builder);
   TaskBuilder task(builder, shell.task);
-  Location loc = op.getLoc();
   Value source = shell.kernel.getBlock().getArgument(0);
   Value dest = shell.task.getBlock().getArgument(0);
   Values results = task.nest(
       space.trips, "loop", dest,
       [&](ValueRange ivs, ValueRange carried) -> Values {
-        Value token = task.read(source);
-        Value inside;
-        auto require = [&](arith::CmpIPredicate predicate, Value iv,
-                           int64_t bound) {
-          Value test = arith::CmpIOp::create(builder, loc, predicate, iv,
-                                             task.index(bound));
-          inside = inside ? arith::AndIOp::create(builder, loc, inside, test)
-                                .getResult()
-                          : test;
-        };
+        Value token = task.read(source), inside, current = carried.front();
         for (auto [loop, dim] : llvm::enumerate(space.dims)) {
-          if (op.getStaticSizes()[dim] == op.getSourceType().getDimSize(dim))
-            continue;
           int64_t tile = space.tile[dim];
           int64_t first = op.getStaticOffsets()[dim] / tile;
           int64_t last = first + op.getStaticSizes()[dim] / tile;
-          if (first > 0)
-            require(arith::CmpIPredicate::sge, ivs[loop], first);
-          if (last < space.trips[loop])
-            require(arith::CmpIPredicate::slt, ivs[loop], last);
+          if (op.getStaticSizes()[dim] != op.getSourceType().getDimSize(dim))
+            inside = task.requireRange(inside, ivs[loop], space.trips[loop],
+                                       first, last);
         }
-        if (!inside)
-          return {task.write(token, carried.front())};
-        auto branch =
-            scf::IfOp::create(builder, loc, carried.front().getType(), inside,
-                              /*withElseRegion=*/true);
-        OpBuilder::InsertionGuard inner(builder);
-        builder.setInsertionPointToStart(branch.thenBlock());
-        Value written = task.write(token, carried.front());
-        scf::YieldOp::create(builder, loc, written);
-        builder.setInsertionPointToStart(branch.elseBlock());
-        scf::YieldOp::create(builder, loc, carried.front());
-        return {branch.getResult(0)};
+        return {task.branch(
+            inside, current.getType(),
+            [&] { return task.write(token, current); },
+            [&] { return current; })};
       });
   finishTask(builder, shell.task, results);
   return shell.kernel;
@@ -475,46 +454,29 @@ FailureOr<KernelOp> buildPad(OpBuilder &builder, tensor::PadOp op,
   Values results = task.nest(
       space.trips, "loop", dest,
       [&](ValueRange ivs, ValueRange carried) -> Values {
-        Value inside;
-        auto require = [&](arith::CmpIPredicate predicate, Value iv,
-                           int64_t bound) {
-          Value test = arith::CmpIOp::create(builder, loc, predicate, iv,
-                                             task.index(bound));
-          inside = inside ? arith::AndIOp::create(builder, loc, inside, test)
-                                .getResult()
-                          : test;
-        };
+        Value inside, current = carried.front();
         for (auto [loop, dim] : llvm::enumerate(space.dims)) {
           int64_t size = op.getSourceType().getDimSize(dim);
-          if (size == op.getType().getDimSize(dim))
-            continue;
           int64_t first = op.getStaticLow()[dim] / space.tile[dim];
           int64_t last = first + size / space.tile[dim];
-          if (first > 0)
-            require(arith::CmpIPredicate::sge, ivs[loop], first);
-          if (last < space.trips[loop])
-            require(arith::CmpIPredicate::slt, ivs[loop], last);
+          if (size != op.getType().getDimSize(dim))
+            inside = task.requireRange(inside, ivs[loop], space.trips[loop],
+                                       first, last);
         }
-        if (!inside)
-          return {task.write(task.read(source), carried.front())};
-        auto branch =
-            scf::IfOp::create(builder, loc, carried.front().getType(), inside,
-                              /*withElseRegion=*/true);
-        OpBuilder::InsertionGuard inner(builder);
-        builder.setInsertionPointToStart(branch.thenBlock());
-        Value read = task.write(task.read(source), carried.front());
-        scf::YieldOp::create(builder, loc, read);
-        builder.setInsertionPointToStart(branch.elseBlock());
-        Value token = tensor::EmptyOp::create(
-            builder, loc, SmallVector<int64_t>(schedule.getTile()),
-            elementType);
-        if (schedule.getTile().empty())
-          token = *constant;
-        else
-          token = linalg::FillOp::create(builder, loc, *constant, token)
-                      .getResult(0);
-        scf::YieldOp::create(builder, loc, task.write(token, carried.front()));
-        return {branch.getResult(0)};
+        return {task.branch(
+            inside, current.getType(),
+            [&] { return task.write(task.read(source), current); },
+            [&] {
+              Value token = *constant;
+              if (!schedule.getTile().empty()) {
+                token = tensor::EmptyOp::create(
+                    builder, loc, SmallVector<int64_t>(schedule.getTile()),
+                    elementType);
+                token = linalg::FillOp::create(builder, loc, *constant, token)
+                            .getResult(0);
+              }
+              return task.write(token, current);
+            })};
       });
   finishTask(builder, shell.task, results);
   return shell.kernel;

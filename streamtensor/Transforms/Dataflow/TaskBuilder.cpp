@@ -143,6 +143,39 @@ Value TaskBuilder::write(Value token, Value dest) {
   return itensor::WriteOp::create(builder, loc, dest.getType(), token, dest);
 }
 
+Value TaskBuilder::require(Value condition, arith::CmpIPredicate predicate,
+                           Value value, int64_t bound) {
+  Value test =
+      arith::CmpIOp::create(builder, loc, predicate, value, index(bound));
+  return condition
+             ? arith::AndIOp::create(builder, loc, condition, test).getResult()
+             : test;
+}
+
+Value TaskBuilder::requireRange(Value condition, Value iv, int64_t trip,
+                                int64_t first, int64_t last) {
+  if (first > 0)
+    condition = require(condition, arith::CmpIPredicate::sge, iv, first);
+  if (last < trip)
+    condition = require(condition, arith::CmpIPredicate::slt, iv, last);
+  return condition;
+}
+
+Value TaskBuilder::branch(Value condition, Type type,
+                          function_ref<Value()> then,
+                          function_ref<Value()> otherwise) {
+  if (!condition)
+    return then();
+  auto op = scf::IfOp::create(builder, loc, type, condition,
+                              /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(op.thenBlock());
+  scf::YieldOp::create(builder, loc, then());
+  builder.setInsertionPointToStart(op.elseBlock());
+  scf::YieldOp::create(builder, loc, otherwise());
+  return op.getResult(0);
+}
+
 SmallVector<OpFoldResult> streamtensor::asIndexAttrs(OpBuilder &builder,
                                                      ArrayRef<int64_t> values) {
   return llvm::map_to_vector(values, [&](int64_t value) -> OpFoldResult {

@@ -17,6 +17,7 @@
 #include "streamtensor/Dialect/Dataflow/IR/Dataflow.h"
 #include "streamtensor/Dialect/ITensor/IR/ITensor.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -66,6 +67,23 @@ public:
 
   /// Pushes `token` and returns the new destination.
   mlir::Value write(mlir::Value token, mlir::Value dest);
+
+  /// `condition` and `value` `predicate` `bound`; a null condition always
+  /// holds.
+  mlir::Value require(mlir::Value condition,
+                      mlir::arith::CmpIPredicate predicate, mlir::Value value,
+                      int64_t bound);
+
+  /// `condition` and first <= `iv` < last, for an induction variable 0..trip;
+  /// tests that always hold are left out.
+  mlir::Value requireRange(mlir::Value condition, mlir::Value iv, int64_t trip,
+                           int64_t first, int64_t last);
+
+  /// What `then` returns where `condition` holds, what `otherwise` returns
+  /// where it does not; without a branch when the condition is null.
+  mlir::Value branch(mlir::Value condition, mlir::Type type,
+                     mlir::function_ref<mlir::Value()> then,
+                     mlir::function_ref<mlir::Value()> otherwise);
 
 private:
   mlir::Block *start;

@@ -182,38 +182,18 @@ private:
   Value emitWhenComplete(Value lines, Value row, Value dest) {
     int64_t first = plan.rows - 1;
     int64_t last = first + (plan.positions - 1) * plan.stride;
-    Value complete;
-    auto require = [&](arith::CmpIPredicate predicate, Value value,
-                       int64_t bound) {
-      Value test = arith::CmpIOp::create(builder, loc, predicate, value,
-                                         task.index(bound));
-      complete =
-          complete
-              ? arith::AndIOp::create(builder, loc, complete, test).getResult()
-              : test;
-    };
-    if (first > 0)
-      require(arith::CmpIPredicate::sge, row, first);
-    if (last < plan.sourceRows - 1)
-      require(arith::CmpIPredicate::sle, row, last);
+    Value complete =
+        task.requireRange(Value(), row, plan.sourceRows, first, last + 1);
     if (plan.stride > 1) {
       int64_t shift = (plan.stride - first % plan.stride) % plan.stride;
-      require(arith::CmpIPredicate::eq,
-              apply((builder.getAffineDimExpr(0) + shift) % plan.stride, row),
-              0);
+      complete = task.require(
+          complete, arith::CmpIPredicate::eq,
+          apply((builder.getAffineDimExpr(0) + shift) % plan.stride, row), 0);
     }
-    if (!complete)
-      return emit(plan.shared + 1, lines, row, dest).front();
-    auto branch = scf::IfOp::create(builder, loc, dest.getType(), complete,
-                                    /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(branch.thenBlock());
-    Value written = emit(plan.shared + 1, lines, row, dest).front();
-    builder.setInsertionPointToEnd(branch.thenBlock());
-    scf::YieldOp::create(builder, loc, written);
-    builder.setInsertionPointToStart(branch.elseBlock());
-    scf::YieldOp::create(builder, loc, dest);
-    return branch.getResult(0);
+    return task.branch(
+        complete, dest.getType(),
+        [&] { return emit(plan.shared + 1, lines, row, dest).front(); },
+        [&] { return dest; });
   }
 
   /// The windows inside the first `open` loops.

@@ -21,6 +21,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
+#include <algorithm>
+
 namespace streamtensor {
 #define GEN_PASS_DEF_INSERTFORKS
 #include "streamtensor/Transforms/Memory/Passes.h.inc"
@@ -113,9 +115,15 @@ private:
     collectReaders(stream, {}, readers);
     if (readers.size() == 1)
       return;
-    llvm::stable_sort(readers, [](const Reader &a, const Reader &b) {
+    // In task order; the readers of one task keep theirs.
+    std::vector<Reader> ordered;
+    auto isBefore = [](const Reader &a, const Reader &b) {
       return a.task != b.task && TaskOp(a.task)->isBeforeInBlock(b.task);
-    });
+    };
+    for (Reader &reader : readers)
+      ordered.insert(
+          std::upper_bound(ordered.begin(), ordered.end(), reader, isBefore),
+          std::move(reader));
     OpBuilder builder(producer->getContext());
     builder.setInsertionPointAfter(producer);
     std::string name =
@@ -127,7 +135,7 @@ private:
     if (Attribute source = producer->getAttr("source"))
       task->setAttr("source", source);
     builder.setInsertionPointAfter(task);
-    for (auto [reader, copy] : llvm::zip_equal(readers, task.getResults()))
+    for (auto [reader, copy] : llvm::zip_equal(ordered, task.getResults()))
       redirect(builder, reader, copy);
   }
 
