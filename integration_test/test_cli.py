@@ -182,8 +182,9 @@ def test_compile_of_a_module(run: Callable) -> None:
     assert Path("out/export/module.mlir").is_file()
 
 
-def test_interrupted_compile() -> None:
-    """A SIGTERM in the middle: exit code 1, one message, no directory."""
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=lambda n: n.name)
+def test_interrupted_compile(number: signal.Signals) -> None:
+    """A signal in the middle: exit code 1, one message, no directory."""
     process = subprocess.Popen(
         [sys.executable, "-m", "streamtensor", "compile", "smollm2-135m-tiny", "--output-dir", "o"],
         stderr=subprocess.PIPE,
@@ -193,7 +194,7 @@ def test_interrupted_compile() -> None:
         if "importing the layer" in line:
             break
     time.sleep(0.1)
-    process.send_signal(signal.SIGTERM)
+    process.send_signal(number)
     err = process.stderr.read()
     assert process.wait(timeout=60) == 1
     assert "streamtensor: error: interrupted" in err and "Traceback" not in err

@@ -75,6 +75,8 @@ def test_bad_module(text: str, expected: str, tmp_path: Path) -> None:
         (["--manifest=missing.json"], 1, "missing.json"),
         (["--no-such-option"], 2, "no-such-option"),
         (["--onchip-budget-bytes=-5"], 2, "bytes"),
+        (["--dsp-budget=-2"], 2, "DSP blocks"),
+        (["--fifo-strategy=deep"], 2, "normal, conservative, min"),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else None,
 )

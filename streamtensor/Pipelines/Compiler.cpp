@@ -12,6 +12,7 @@
 
 #include "streamtensor/Pipelines/Compiler.h"
 
+#include "streamtensor/Analysis/UnfusedMemory.h"
 #include "streamtensor/Dialect/RegisterDialects.h"
 #include "streamtensor/Pipelines/DesignWriter.h"
 #include "streamtensor/Pipelines/Manifest.h"
@@ -60,6 +61,9 @@ public:
          i <= static_cast<unsigned>(request.to); ++i)
       if (!runPhase(static_cast<Phase>(i)))
         return false;
+    // Also for a text whose schedules were given.
+    if (request.dspBudget && request.to == kLastPhase && !checkDsp())
+      return false;
     if (request.validate && !validate())
       return false;
     return finish();
@@ -158,14 +162,70 @@ private:
 
   bool runPhase(Phase phase) {
     auto start = std::chrono::steady_clock::now();
-    PassManager pm(&context);
-    buildPhase(pm, phase, phaseOptions);
-    if (failed(pm.run(*module)))
-      return fail("phase '" + phaseName(phase) + "' failed");
+    if (phase == Phase::Scheduled && request.dspBudget && !chooseLanes())
+      return false;
+    if (!transform(*module, phase))
+      return false;
     std::chrono::duration<double> elapsed =
         std::chrono::steady_clock::now() - start;
     seconds.emplace_back(phaseName(phase).str(), elapsed.count());
     return keepPhase(phase);
+  }
+
+  /// Runs the passes that lead to `phase`.
+  bool transform(ModuleOp op, Phase phase) {
+    PassManager pm(&context);
+    buildPhase(pm, phase, phaseOptions);
+    return succeeded(pm.run(op)) ||
+           fail("phase '" + phaseName(phase) + "' failed");
+  }
+
+  /// DSP blocks of a module of phase hls, as the report will say.
+  std::optional<int64_t> countDsp(ModuleOp op) {
+    FailureOr<DesignInfo> design = collectDesign(op);
+    if (failed(design))
+      return std::nullopt;
+    return design->resources().dsp;
+  }
+
+  /// The most lanes whose design fits the DSP budget. Only the finished design
+  /// tells, so each choice is compiled to its end on a copy.
+  bool chooseLanes() {
+    std::optional<int64_t> least;
+    for (int64_t lanes = kMaxLanes; lanes >= 1; lanes /= 2) {
+      phaseOptions.maxLanes = lanes;
+      OwningOpRef<ModuleOp> trial = module->clone();
+      for (Phase phase = Phase::Scheduled;;
+           phase = static_cast<Phase>(static_cast<unsigned>(phase) + 1)) {
+        if (!transform(*trial, phase))
+          return false;
+        if (phase == kLastPhase)
+          break;
+      }
+      std::optional<int64_t> dsp = countDsp(*trial);
+      if (!dsp)
+        return false;
+      least = std::min(least.value_or(*dsp), *dsp);
+      lanesTried.emplace_back(lanes, *dsp);
+      if (*dsp <= *request.dspBudget)
+        return true;
+    }
+    return failBudget("the smallest schedule needs", *least);
+  }
+
+  bool checkDsp() {
+    std::optional<int64_t> dsp = countDsp(*module);
+    if (!dsp)
+      return false;
+    return *dsp <= *request.dspBudget ||
+           failBudget("the given schedules need", *dsp);
+  }
+
+  bool failBudget(StringRef what, int64_t dsp) {
+    return fail("--dsp-budget: expected a design of at most " +
+                llvm::Twine(*request.dspBudget) + " DSP blocks but " + what +
+                " " + llvm::Twine(dsp) + " (estimated); raise the budget to " +
+                llvm::Twine(dsp));
   }
 
   /// Verifies the module and keeps what is asked of it: its text, a copy.
@@ -176,6 +236,9 @@ private:
       return false;
     if (request.validate)
       snapshots.emplace_back(phaseName(phase).str(), module->clone());
+    // What fusion saves is measured against this phase.
+    if (phase == Phase::Normalized)
+      unfusedBytes = countUnfusedBytes(function);
     return true;
   }
 
@@ -203,29 +266,16 @@ private:
     std::vector<std::pair<std::string, ModuleOp>> phases;
     for (auto &[name, op] : snapshots)
       phases.emplace_back(name, *op);
-    return validateDesign(phases, designName, request.seed, errs);
+    return validateDesign(phases, designName, request.seed, errs,
+                          validationReport);
   }
 
   bool finish() {
-    if (request.to != kLastPhase && request.outputDir.empty()) {
-      module->print(out);
-      out << "\n";
-      return true;
-    }
     if (request.outputDir.empty()) {
       module->print(out);
       out << "\n";
       return true;
     }
-    DesignRequest design;
-    design.outputDir = request.outputDir;
-    design.target = request.target;
-    design.name = designName;
-    design.seed = request.seed;
-    design.explain = request.explain;
-    design.seconds = seconds;
-    design.weights = manifest ? manifest->weights : "";
-    design.onchipBudgetBytes = phaseOptions.onchipBudgetBytes;
     if (request.to != kLastPhase) {
       if (std::error_code code =
               llvm::sys::fs::create_directories(request.outputDir))
@@ -234,7 +284,56 @@ private:
       return writeText(request.outputDir,
                        phaseName(request.to).str() + ".mlir");
     }
+    DesignRequest design;
+    design.outputDir = request.outputDir;
+    design.explain = request.explain;
+    design.weights = manifest ? manifest->weights : "";
+    describe(design.report);
     return writeDesignDirectory(*module, design, errs);
+  }
+
+  /// What the report can't read off the design.
+  void describe(DesignOptions &report) {
+    report.model = designName;
+    report.target = request.target;
+    report.options = describeOptions();
+    report.seed = static_cast<int64_t>(request.seed);
+    report.phaseSeconds = seconds;
+    report.fusionBudgetBytes = phaseOptions.onchipBudgetBytes;
+    report.unfusedBytes = unfusedBytes;
+    if (request.from < Phase::Scheduled)
+      report.maxLanes = phaseOptions.maxLanes;
+    report.lanesTried = lanesTried;
+    report.fifoStrategy = fifoStrategyName(phaseOptions.fifoStrategy);
+    for (const auto &[phase, elapsed] : seconds)
+      if (phase == phaseName(Phase::Allocated))
+        report.allocationSeconds = elapsed;
+    // The pass that sized the FIFOs has checked one run in program order.
+    if (report.allocationSeconds)
+      report.certificate =
+          llvm::json::Object{{"deadlock_free", true},
+                             {"order", "program"},
+                             {"invocations", 1},
+                             {"slowdown_vs_unbounded", nullptr}};
+    report.validation = std::move(validationReport);
+  }
+
+  /// The options that decide about the design, without paths: the same design
+  /// gives the same text everywhere.
+  llvm::json::Object describeOptions() {
+    llvm::json::Object options{
+        {"target", request.target},
+        {"function", designName},
+        {"compile_from", phaseName(request.from)},
+        {"validate", request.validate},
+        {"demote_f64", phaseOptions.demoteF64},
+        {"onchip_budget_bytes", phaseOptions.onchipBudgetBytes},
+        {"dsp_budget", nullptr},
+        {"fifo_strategy",
+         std::string(fifoStrategyName(phaseOptions.fifoStrategy))}};
+    if (request.dspBudget)
+      options["dsp_budget"] = *request.dspBudget;
+    return options;
   }
 
   const CompileRequest &request;
@@ -246,6 +345,10 @@ private:
   std::optional<Manifest> manifest;
   func::FuncOp function;
   std::string designName;
+  std::optional<int64_t> unfusedBytes;
+  /// With a DSP budget: lanes and the DSP blocks that they gave.
+  std::vector<std::pair<int64_t, int64_t>> lanesTried;
+  std::optional<llvm::json::Value> validationReport;
   std::vector<std::pair<std::string, double>> seconds;
   std::vector<std::pair<std::string, OwningOpRef<ModuleOp>>> snapshots;
 };

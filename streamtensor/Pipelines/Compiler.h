@@ -38,6 +38,9 @@ struct CompileRequest {
   bool validate = false;
   uint64_t seed = 0;
   bool explain = false;
+  /// Most DSP blocks of the design, by the report's estimate; the schedule
+  /// takes fewer lanes until it fits.
+  std::optional<int64_t> dspBudget;
   PhaseOptions phases;
 };
 

@@ -17,7 +17,6 @@
 #include "streamtensor/Support/AtomicFile.h"
 #include "streamtensor/Support/Packing.h"
 #include "streamtensor/Support/Safetensors.h"
-#include "streamtensor/Target/Report/WriteDesign.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/FileSystem.h"
@@ -79,13 +78,7 @@ private:
   }
 
   bool writeFiles() {
-    DesignOptions options;
-    options.model = request.name;
-    options.target = request.target;
-    options.seed = static_cast<int64_t>(request.seed);
-    options.phaseSeconds = request.seconds;
-    options.fusionBudgetBytes = request.onchipBudgetBytes;
-    if (failed(writeDesign(module, options, partial)))
+    if (failed(writeDesign(module, request.report, partial)))
       return fail("cannot write the design");
     return true;
   }

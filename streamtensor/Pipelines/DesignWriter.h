@@ -13,6 +13,8 @@
 #ifndef STREAMTENSOR_PIPELINES_DESIGNWRITER_H
 #define STREAMTENSOR_PIPELINES_DESIGNWRITER_H
 
+#include "streamtensor/Target/Report/WriteDesign.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -23,13 +25,11 @@
 namespace streamtensor {
 
 struct DesignRequest {
-  std::string outputDir, target, name;
-  uint64_t seed = 0;
-  int64_t onchipBudgetBytes = 0;
+  std::string outputDir;
   /// Safetensors file with the weights, row-major, keys arg0...; may be empty.
   std::string weights;
-  /// Wall-clock seconds per phase.
-  std::vector<std::pair<std::string, double>> seconds;
+  /// Target, and what the report says besides the facts of the design.
+  DesignOptions report;
   /// Say for every FIFO and converter why it is what it is.
   bool explain = false;
 };
@@ -41,10 +41,12 @@ bool writeDesignDirectory(mlir::ModuleOp module, const DesignRequest &request,
                           llvm::raw_ostream &errs);
 
 /// Runs random data through every phase and compares; says on `errs` which
-/// phase, task and token differ first.
+/// phase, task and token differ first. What was found, when it could be
+/// compared at all, goes to `report`.
 bool validateDesign(
     const std::vector<std::pair<std::string, mlir::ModuleOp>> &phases,
-    const std::string &function, uint64_t seed, llvm::raw_ostream &errs);
+    const std::string &function, uint64_t seed, llvm::raw_ostream &errs,
+    std::optional<llvm::json::Value> &report);
 
 } // namespace streamtensor
 

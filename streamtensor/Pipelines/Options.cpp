@@ -62,6 +62,18 @@ static cl::opt<int64_t> onchipBudget(
     cl::desc("on-chip memory for converters and accumulators of one group of "
              "fused kernels (default: 3/4 of the target's; 0: no fusion)"),
     cl::init(-1), cl::cat(category));
+static cl::opt<int64_t> dspBudget(
+    "dsp-budget",
+    cl::desc("most DSP blocks of the design, estimated: fewer elements are "
+             "computed at once until it fits (default: no limit)"),
+    cl::value_desc("N"), cl::init(-1), cl::cat(category));
+static cl::opt<std::string> fifoStrategy(
+    "fifo-strategy",
+    cl::desc("depth of a FIFO that needs none to end: normal (2 tokens, 32 "
+             "behind a load, which runs ahead), conservative (2: no lead, all "
+             "tasks at the rate of the slowest), min (1); what a design needs "
+             "is the same under all"),
+    cl::value_desc("STRATEGY"), cl::init("normal"), cl::cat(category));
 static cl::opt<bool> keepF64("keep-f64",
                              cl::desc("do not turn f64 arithmetic into f32"),
                              cl::cat(category));
@@ -101,6 +113,15 @@ bool streamtensor::parseCompileOptions(int argc, char **argv,
   request.explain = explain;
   request.phases.demoteF64 = !keepF64;
   request.phases.onchipBudgetBytes = onchipBudget;
+  if (dspBudget >= 0)
+    request.dspBudget = dspBudget;
+  std::optional<FifoStrategy> strategy = parseFifoStrategy(fifoStrategy);
+  if (!strategy) {
+    errs << "error: --fifo-strategy: expected one of " << kFifoStrategyNames
+         << " but got '" << fifoStrategy << "'\n";
+    return false;
+  }
+  request.phases.fifoStrategy = *strategy;
   if (!phaseOf("compile-from", compileFrom, request.from, errs) ||
       !phaseOf("compile-to", compileTo, request.to, errs))
     return false;
@@ -111,6 +132,10 @@ bool streamtensor::parseCompileOptions(int argc, char **argv,
   }
   if (onchipBudget < -1) {
     errs << "error: --onchip-budget-bytes: expected a size in bytes\n";
+    return false;
+  }
+  if (dspBudget < -1) {
+    errs << "error: --dsp-budget: expected a number of DSP blocks\n";
     return false;
   }
   return true;

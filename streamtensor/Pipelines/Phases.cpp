@@ -59,10 +59,13 @@ void streamtensor::buildPhase(OpPassManager &pm, Phase phase,
     buildNormalizePipeline(pm, normalize);
     break;
   }
-  case Phase::Scheduled:
+  case Phase::Scheduled: {
     // Decides everything that the next phase obeys.
-    function.addPass(createScheduleOps());
+    ScheduleOpsOptions schedule;
+    schedule.maxLanes = options.maxLanes;
+    function.addPass(createScheduleOps(schedule));
     break;
+  }
   case Phase::Dataflow:
     function.addPass(createBuildDataflow());
     break;
@@ -89,9 +92,12 @@ void streamtensor::buildPhase(OpPassManager &pm, Phase phase,
   case Phase::Vectorized:
     // Tokens have their final width from the schedule on.
     break;
-  case Phase::Allocated:
-    pm.addPass(createAllocateFifos());
+  case Phase::Allocated: {
+    AllocateFifosOptions allocate;
+    allocate.strategy = fifoStrategyName(options.fifoStrategy);
+    pm.addPass(createAllocateFifos(allocate));
     break;
+  }
   case Phase::Stream:
     pm.addPass(createDataflowToStream());
     break;

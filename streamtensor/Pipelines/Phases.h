@@ -14,6 +14,8 @@
 #ifndef STREAMTENSOR_PIPELINES_PHASES_H
 #define STREAMTENSOR_PIPELINES_PHASES_H
 
+#include "streamtensor/Allocation/FifoStrategy.h"
+
 #include "mlir/Pass/PassManager.h"
 
 #include <optional>
@@ -43,12 +45,18 @@ std::optional<Phase> parsePhase(llvm::StringRef name);
 /// All names, in order, for messages: "linalg, normalized, ...".
 std::string phaseNames();
 
+/// The limit of lanes when nothing else limits them.
+inline constexpr int64_t kMaxLanes = 16;
+
 /// What the passes may be told.
 struct PhaseOptions {
   /// Compute in f32 what the model computes in f64.
   bool demoteF64 = true;
   /// On-chip memory of one group of fused kernels, in bytes; 0: no fusion.
   int64_t onchipBudgetBytes = 0;
+  /// Most elements of a token, which are computed at once.
+  int64_t maxLanes = kMaxLanes;
+  FifoStrategy fifoStrategy = FifoStrategy::Normal;
 };
 
 /// Adds to `pm` (on a module) the passes that lead from the phase before

@@ -20,7 +20,8 @@ using namespace streamtensor;
 
 bool streamtensor::validateDesign(
     const std::vector<std::pair<std::string, ModuleOp>> &phases,
-    const std::string &function, uint64_t seed, llvm::raw_ostream &errs) {
+    const std::string &function, uint64_t seed, llvm::raw_ostream &errs,
+    std::optional<llvm::json::Value> &report) {
   if (phases.empty() || phases.front().first != "linalg") {
     errs
         << "error: --validate compares with the imported Linalg text; it can't "
@@ -33,5 +34,9 @@ bool streamtensor::validateDesign(
   std::vector<PhaseModule> later;
   for (const auto &[name, module] : llvm::drop_begin(phases))
     later.push_back({name, module});
-  return succeeded(validatePhases(later, phases.front().second, options, errs));
+  ValidationReport validation;
+  LogicalResult valid =
+      validatePhases(later, phases.front().second, options, errs, &validation);
+  report = validation.toJson();
+  return succeeded(valid);
 }

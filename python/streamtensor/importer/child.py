@@ -6,6 +6,7 @@ thread pools of the parent do not exist after the fork.
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import pickle
 import signal
@@ -92,6 +93,8 @@ def _child(function: Callable[[Callable[[Any], None]], Any], write_end: int, std
         os.dup2(stderr, 2)
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        # A crash is expected and reported by the parent, which shows no trace of it.
+        faulthandler.disable()
         torch.set_num_threads(1)
         with os.fdopen(write_end, "wb") as pipe:
 

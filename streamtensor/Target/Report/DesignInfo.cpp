@@ -47,6 +47,27 @@ const TaskInfo *DesignInfo::findTask(StringRef name) const {
   return nullptr;
 }
 
+ResourceUse DesignInfo::resources() const {
+  ResourceUse total;
+  for (const TaskInfo &task : tasks)
+    total += task.estimate.resources;
+  for (const FifoInfo &fifo : fifos)
+    total += estimateFifo(fifo.depth, fifo.tokenBits);
+  llvm::StringMap<int64_t> bundles;
+  for (const ArgumentInfo &argument : arguments) {
+    int64_t &bits = bundles[argument.bundle];
+    bits = std::max(bits, argument.portBits);
+  }
+  for (const ArgumentInfo &argument : arguments) {
+    auto bundle = bundles.find(argument.bundle);
+    if (bundle == bundles.end())
+      continue;
+    total += estimatePort(bundle->second, argument.burstBeats);
+    bundles.erase(bundle);
+  }
+  return total;
+}
+
 /// The spelling of safetensors, empty for types without one.
 static std::string dtypeName(Type type) {
   if (type.isF32())

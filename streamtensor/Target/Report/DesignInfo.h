@@ -98,6 +98,9 @@ struct DesignInfo {
   /// The argument, or null.
   const ArgumentInfo *findArgument(llvm::StringRef name) const;
   const TaskInfo *findTask(llvm::StringRef name) const;
+
+  /// Estimated: tasks, FIFOs, and the buffers of memory ports, once per bundle.
+  ResourceUse resources() const;
 };
 
 /// Gathers the facts of `module` (phase `hls`). Fails on what an earlier phase

@@ -44,6 +44,7 @@ public:
 
 private:
   void writeHead();
+  void writeSchedule();
   void writeFusion();
   void writeTasks();
   void writeFifos();
@@ -76,29 +77,31 @@ static int64_t bytesOf(const FifoInfo &fifo) {
 }
 
 /// A FIFO holds an argument when it comes from a DMA of one, directly or
-/// through converters and forks; a result when a DMA of one reads it.
+/// through converters and forks; a result when only DMAs of results read it, in
+/// the same way.
 MemoryFigures ReportWriter::memoryFigures() const {
   llvm::StringSet<> external;
-  llvm::StringMap<const FifoInfo *> fifos;
-  for (const FifoInfo &fifo : design.fifos)
-    fifos[fifo.name] = &fifo;
+  auto allExternal = [&](const std::vector<std::string> &names) {
+    return !names.empty() && llvm::all_of(names, [&](const std::string &name) {
+      return external.contains(name);
+    });
+  };
   auto isWorkspace = [&](const TaskInfo &task) {
     const ArgumentInfo *argument = design.findArgument(task.argument);
     return argument && argument->role == "workspace";
   };
+  auto movesOnly = [](const TaskInfo &task) {
+    return task.kind == "converter" || task.kind == "fork";
+  };
   // Tasks stand in the order of the data flow.
-  for (const TaskInfo &task : design.tasks) {
-    bool movesOnly = task.kind == "converter" || task.kind == "fork";
-    bool fromOutside = task.kind == "dma_in" && !isWorkspace(task);
-    if (movesOnly)
-      fromOutside = llvm::all_of(task.inputs, [&](const std::string &name) {
-        return external.contains(name);
-      });
-    if (fromOutside)
+  for (const TaskInfo &task : design.tasks)
+    if ((task.kind == "dma_in" && !isWorkspace(task)) ||
+        (movesOnly(task) && allExternal(task.inputs)))
       external.insert(task.outputs.begin(), task.outputs.end());
-    if (task.kind == "dma_out" && !isWorkspace(task))
+  for (const TaskInfo &task : llvm::reverse(design.tasks))
+    if ((task.kind == "dma_out" && !isWorkspace(task)) ||
+        (movesOnly(task) && allExternal(task.outputs)))
       external.insert(task.inputs.begin(), task.inputs.end());
-  }
   MemoryFigures figures;
   for (const FifoInfo &fifo : design.fifos) {
     figures.onChipBytes += bytesOf(fifo);
@@ -107,13 +110,14 @@ MemoryFigures ReportWriter::memoryFigures() const {
   }
   for (const BufferInfo &buffer : design.buffers) {
     figures.onChipBytes += buffer.bytes;
+    // Accumulators hold partial sums, which are intermediates.
     const TaskInfo *task = design.findTask(buffer.task);
-    bool holdsArgument = buffer.taskKind == "converter" &&
-                         !task->inputs.empty() &&
-                         external.contains(task->inputs.front());
-    if (!holdsArgument)
+    bool isExternal = movesOnly(*task) &&
+                      (allExternal(task->inputs) || allExternal(task->outputs));
+    if (!isExternal)
       figures.intermediateBytes += buffer.bytes;
   }
+  // Between groups intermediates lie in memory; fusion has not saved these.
   for (const ArgumentInfo &argument : design.arguments)
     if (argument.role == "workspace")
       figures.intermediateBytes += argument.bytes;
@@ -142,6 +146,19 @@ void ReportWriter::writeHead() {
       json.attribute("total", total);
       for (const auto &[phase, seconds] : options.phaseSeconds)
         json.attribute(phase, seconds);
+    });
+  });
+}
+
+void ReportWriter::writeSchedule() {
+  json.attributeObject("schedule", [&] {
+    optional("max_lanes", options.maxLanes);
+    json.attributeArray("tried", [&] {
+      for (const auto &[lanes, dsp] : options.lanesTried)
+        json.object([&, lanes = lanes, dsp = dsp] {
+          json.attribute("max_lanes", lanes);
+          json.attribute("dsp", dsp);
+        });
     });
   });
 }
@@ -281,25 +298,8 @@ void ReportWriter::writeDma() {
   });
 }
 
-/// Tasks, FIFOs, and the buffers of AXI ports, once per bundle.
 void ReportWriter::writeResources() {
-  ResourceUse total;
-  for (const TaskInfo &task : design.tasks)
-    total += task.estimate.resources;
-  for (const FifoInfo &fifo : design.fifos)
-    total += estimateFifo(fifo.depth, fifo.tokenBits);
-  llvm::StringMap<int64_t> bundles;
-  for (const ArgumentInfo &argument : design.arguments) {
-    int64_t &bits = bundles[argument.bundle];
-    bits = std::max(bits, argument.portBits);
-  }
-  for (const ArgumentInfo &argument : design.arguments) {
-    auto bundle = bundles.find(argument.bundle);
-    if (bundle == bundles.end())
-      continue;
-    total += estimatePort(bundle->second, argument.burstBeats);
-    bundles.erase(bundle);
-  }
+  ResourceUse total = design.resources();
   json.attributeObject("resources", [&] {
     auto write = [&](llvm::StringRef key, int64_t used, int64_t available) {
       json.attributeObject(key, [&] {
@@ -323,7 +323,9 @@ void ReportWriter::writeResources() {
 void ReportWriter::writeAllocation() {
   json.attributeObject("allocation", [&] {
     json.attribute("strategy", options.fifoStrategy);
-    optional("lp_seconds", options.allocationSeconds);
+    optional("seconds", options.allocationSeconds);
+    // The depths come from simulation, not from a linear program.
+    json.attribute("lp_seconds", nullptr);
     optional("certificate", options.certificate);
   });
 }
@@ -331,6 +333,7 @@ void ReportWriter::writeAllocation() {
 void ReportWriter::write() {
   json.object([&] {
     writeHead();
+    writeSchedule();
     writeFusion();
     writeTasks();
     writeFifos();
@@ -340,6 +343,7 @@ void ReportWriter::write() {
     writeResources();
     writeAllocation();
     json.attribute("simulation", nullptr);
+    optional("validation", options.validation);
     json.attributeObject(
         "artifacts", [&] { json.attribute("kernel_sha256", kernelSha256); });
   });

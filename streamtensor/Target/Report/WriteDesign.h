@@ -26,17 +26,24 @@ namespace streamtensor {
 struct DesignOptions {
   std::string model;           ///< name of the input
   std::string target = "u55c"; ///< key of a device (Target/Device)
-  llvm::json::Object options;  ///< command-line options, as given
+  llvm::json::Object options;  ///< what the compile was told, without paths
   int64_t seed = 0;
   /// Seconds by phase, in order; left out when empty.
   std::vector<std::pair<std::string, double>> phaseSeconds;
   std::optional<int64_t> fusionBudgetBytes; ///< C_max
+  /// Limit of the elements of a token, when the compile chose it; and under a
+  /// DSP budget the limits that it tried, each with the DSP blocks it gave.
+  std::optional<int64_t> maxLanes;
+  std::vector<std::pair<int64_t, int64_t>> lanesTried;
   /// What one kernel per operation writes to memory.
   std::optional<int64_t> unfusedBytes;
   std::string fifoStrategy = "normal";
+  /// Wall-clock time of sizing the FIFOs.
   std::optional<double> allocationSeconds;
   /// The certificate of the FIFO depths, when there is one.
   std::optional<llvm::json::Value> certificate;
+  /// What --validate found, when it ran.
+  std::optional<llvm::json::Value> validation;
 };
 
 /// interface.json (schema in docs/architecture.md): what a host must know.

@@ -14,6 +14,7 @@
 #include "streamtensor/Transforms/Stream/Passes.h"
 
 #include "streamtensor/Allocation/FifoDepthSolver.h"
+#include "streamtensor/Allocation/FifoStrategy.h"
 #include "streamtensor/Analysis/KernelAccesses.h"
 
 #include "mlir/IR/Builders.h"
@@ -40,10 +41,22 @@ struct AllocateFifos : streamtensor::impl::AllocateFifosBase<AllocateFifos> {
   using AllocateFifosBase::AllocateFifosBase;
 
   void runOnOperation() override {
-    if (!isValid(baseDepth) || !isValid(loadDepth)) {
+    std::optional<FifoStrategy> chosen = parseFifoStrategy(strategy);
+    if (!chosen) {
+      emitError(getOperation().getLoc())
+          << "expected strategy " << kFifoStrategyNames << " but got '"
+          << strategy << "'";
+      return signalPassFailure();
+    }
+    depths = baseDepthsOf(*chosen);
+    if (baseDepth != -1)
+      depths.base = baseDepth;
+    if (loadDepth != -1)
+      depths.load = loadDepth;
+    if (!isValid(depths.base) || !isValid(depths.load)) {
       emitError(getOperation().getLoc())
           << "expected base-depth and load-depth from 1 to " << kMaxLeastDepth
-          << " but got " << int64_t(baseDepth) << " and " << int64_t(loadDepth);
+          << " but got " << depths.base << " and " << depths.load;
       return signalPassFailure();
     }
     llvm::StringSet<> names;
@@ -61,6 +74,8 @@ private:
   }
   LogicalResult allocate(dataflow::KernelOp kernel, llvm::StringSet<> &names);
   FifoDepthProblem buildProblem(const KernelAccesses &accesses);
+
+  FifoBaseDepths depths = {};
 };
 
 } // namespace
@@ -82,7 +97,7 @@ FifoDepthProblem AllocateFifos::buildProblem(const KernelAccesses &accesses) {
     const bool runsAhead = writer.getKind() == "dma_in" &&
                            reader.getKind() == "compute" &&
                            fifo.tokens >= kMinTokensToRunAhead;
-    problem.baseDepths.push_back(runsAhead ? loadDepth : baseDepth);
+    problem.baseDepths.push_back(runsAhead ? depths.load : depths.base);
     problem.tokenBits.push_back(
         cast<ITensorType>(value.getType()).getTokenBits());
   }

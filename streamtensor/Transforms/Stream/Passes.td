@@ -39,7 +39,8 @@ def AllocateFifos : Pass<"st-allocate-fifos", "::mlir::ModuleOp"> {
 
     Every FIFO has a base depth: `base-depth`, or `load-depth` from a DMA to a
     computation when at least 64 tokens pass, so that memory runs ahead; never
-    more than the tokens that pass. A FIFO is deeper only where the accesses in
+    more than the tokens that pass. `strategy` sets both where they are not
+    given: normal 2 and 32, conservative 2 and 2, min 1 and 1. A FIFO is deeper only where the accesses in
     program order would deadlock otherwise, and then exactly as deep as needed
     while the others stay: one less deadlocks, and the reason says how. A
     deadlock that no depth resolves is an error. docs/fifo-depths.md has the
@@ -54,10 +55,13 @@ def AllocateFifos : Pass<"st-allocate-fifos", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"baseDepth", "base-depth", "int64_t", "2",
-           "depth in tokens of a fifo without need, 1 to 64">,
-    Option<"loadDepth", "load-depth", "int64_t", "32",
-           "depth in tokens of a fifo from a DMA to a computation, 1 to 64">
+    Option<"strategy", "strategy", "std::string", "\"normal\"",
+           "how far writers may run ahead: normal, conservative or min">,
+    Option<"baseDepth", "base-depth", "int64_t", "-1",
+           "depth in tokens of a fifo without need, 1 to 64; -1: by strategy">,
+    Option<"loadDepth", "load-depth", "int64_t", "-1",
+           "depth in tokens of a fifo from a DMA to a computation, 1 to 64; "
+           "-1: by strategy">
   ];
   let dependentDialects = ["::streamtensor::itensor::ITensorDialect"];
 }

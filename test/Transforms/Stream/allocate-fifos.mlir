@@ -1,11 +1,15 @@
 // RUN: split-file %s %t
 // RUN: streamtensor-opt --st-allocate-fifos %t/valid.mlir | FileCheck %s
 // RUN: streamtensor-opt --st-allocate-fifos="base-depth=4 load-depth=16" %t/valid.mlir | FileCheck %s --check-prefix=OPTIONS
+// RUN: streamtensor-opt --st-allocate-fifos="strategy=conservative" %t/valid.mlir | FileCheck %s --check-prefix=CONSERVATIVE
+// RUN: streamtensor-opt --st-allocate-fifos="strategy=min" %t/valid.mlir | FileCheck %s --check-prefix=MIN
+// RUN: not streamtensor-opt --st-allocate-fifos="strategy=deep" %t/valid.mlir 2>&1 | FileCheck %s --check-prefix=STRATEGY
 // RUN: streamtensor-opt --st-allocate-fifos --split-input-file --verify-diagnostics %t/invalid.mlir
 // RUN: not streamtensor-opt --st-allocate-fifos="base-depth=0" %t/valid.mlir 2>&1 | FileCheck %s --check-prefix=ZERO
 // RUN: not streamtensor-opt --st-allocate-fifos="load-depth=65" %t/valid.mlir 2>&1 | FileCheck %s --check-prefix=DEEP
 
 // ZERO: error: expected base-depth and load-depth from 1 to 64 but got 0 and 32
+// STRATEGY: error: expected strategy normal, conservative, min but got 'deep'
 // DEEP: error: expected base-depth and load-depth from 1 to 64 but got 2 and 65
 
 //--- valid.mlir
@@ -18,6 +22,12 @@
 // CHECK: itensor.instance "relu_out" depth 2 because "base depth" {tokens = 96 : i64}
 // CHECK-NEXT: dataflow.task "relu"
 // CHECK-NOT: itensor.empty
+// CONSERVATIVE-LABEL: func.func @chain
+// CONSERVATIVE: itensor.instance "load_x_out" depth 2
+// CONSERVATIVE: itensor.instance "relu_out" depth 2
+// MIN-LABEL: func.func @chain
+// MIN: itensor.instance "load_x_out" depth 1
+// MIN: itensor.instance "relu_out" depth 1
 // OPTIONS-LABEL: func.func @chain
 // OPTIONS: itensor.instance "load_x_out" depth 16
 // OPTIONS: itensor.instance "relu_out" depth 4
@@ -72,6 +82,15 @@ func.func @chain(%arg0: memref<96xf32>, %arg1: memref<96xf32>) {
 // CHECK: itensor.instance "max_out" depth 2 because "base depth" {tokens = 4 : i64}
 // CHECK: itensor.instance "exp_out" depth 2
 // With a base depth of 4 of every FIFO, max_out alone grows no more: 4 tokens.
+// What is needed is needed under all strategies: the copy of a row of 8 waits
+// until the fork has given the last token to the maximum. With room for one token
+// less before the maximum, the copy is still at 7 of 8.
+// CONSERVATIVE-LABEL: func.func @softmax
+// CONSERVATIVE: itensor.instance "fork_out1" depth 7
+// MIN-LABEL: func.func @softmax
+// MIN: itensor.instance "fork_out0" depth 1
+// MIN: itensor.instance "fork_out1" depth 7
+// MIN: itensor.instance "max_out" depth 1
 // OPTIONS-LABEL: func.func @softmax
 // OPTIONS: itensor.instance "fork_out1" depth 7
 // OPTIONS: itensor.instance "max_out" depth 4
