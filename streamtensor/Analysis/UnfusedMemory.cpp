@@ -40,11 +40,19 @@ static bool isCache(func::FuncOp function, Value value) {
   return role && role.getValue() == "cache";
 }
 
+/// Whether `op` reads its one input at positions that overlap.
+static bool isWindow(linalg::GenericOp op) {
+  return op.getNumDpsInputs() == 1 &&
+         !op.getIndexingMapsArray().front().isProjectedPermutation(
+             /*allowZeroInResults=*/true);
+}
+
 int64_t streamtensor::countUnfusedBytes(func::FuncOp function) {
   int64_t bytes = 0;
   for (Operation &op : function.getOps()) {
     auto concat = dyn_cast<tensor::ConcatOp>(op);
-    if (!concat && !isa<linalg::GenericOp>(op))
+    auto generic = dyn_cast<linalg::GenericOp>(op);
+    if (!concat && (!generic || isWindow(generic)))
       continue;
     if (concat && llvm::any_of(concat.getInputs(), [&](Value input) {
           return isCache(function, input);

@@ -22,7 +22,8 @@ namespace streamtensor {
 /// Bytes that a design with one kernel per operation of `function` (phase
 /// `normalized`) writes to memory for intermediates, each tensor once:
 ///  - the result of every computation and concatenation counts;
-///  - views do not (reshapes and slices), nor do constants and fills;
+///  - views do not (reshapes, slices, windows, which overlap), nor do paddings,
+///    constants and fills;
 ///  - what the function returns does not, directly or reshaped;
 ///  - a concatenation with a cache (an argument of role `cache`) does not: a
 ///    design without fusion appends to the cache where it is.

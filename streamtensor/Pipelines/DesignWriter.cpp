@@ -17,6 +17,7 @@
 #include "streamtensor/Support/AtomicFile.h"
 #include "streamtensor/Support/Packing.h"
 #include "streamtensor/Support/Safetensors.h"
+#include "streamtensor/Target/Report/Edges.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/FileSystem.h"
@@ -65,8 +66,24 @@ private:
     return false;
   }
 
-  /// One line per edge, in program order, for a person to read.
+  /// For a person to read, each in program order: schedules that are not the
+  /// usual ones, why operations were fused or not, what lies between them, and
+  /// the size of each FIFO and buffer.
   void explain(const DesignInfo &design) {
+    for (const TaskInfo &task : design.tasks)
+      if (!task.scheduleReason.empty())
+        errs << task.name << ": schedule changed: " << task.scheduleReason
+             << "\n";
+    for (const FusionInfo &decision : design.fusion) {
+      errs << decision.op << ": " << (decision.fused ? "" : "not ") << "fused";
+      if (!decision.producer.empty())
+        errs << " with '" << decision.producer << "'";
+      errs << ": " << decision.reason << "\n";
+    }
+    for (const EdgeInfo &edge : collectEdges(design))
+      errs << edge.producer << " -> " << edge.consumer << ": "
+           << edgeKindName(edge.kind) << " of " << edge.bytes
+           << " bytes: " << edge.reason << "\n";
     for (const FifoInfo &fifo : design.fifos)
       errs << fifo.group << ": " << fifo.producer << " -> " << fifo.consumer
            << ": FIFO of " << fifo.depth << " x " << fifo.tokenBits

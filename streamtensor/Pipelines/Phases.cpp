@@ -63,6 +63,8 @@ void streamtensor::buildPhase(OpPassManager &pm, Phase phase,
     // Decides everything that the next phase obeys.
     ScheduleOpsOptions schedule;
     schedule.maxLanes = options.maxLanes;
+    // No kernel can be split further than into one of its own.
+    schedule.maxAccumulatorBytes = options.onchipBudgetBytes;
     function.addPass(createScheduleOps(schedule));
     break;
   }

@@ -122,6 +122,7 @@ public:
 private:
   LogicalResult collectArgument(func::FuncOp top, unsigned index);
   LogicalResult collectGroup(func::FuncOp group);
+  void collectFusion(func::FuncOp top);
   LogicalResult collectTask(func::FuncOp group, hls::TaskOp call);
   void collectBuffers(func::FuncOp function, const TaskInfo &task);
   void chooseMacsFifo(TaskInfo &task);
@@ -264,6 +265,8 @@ LogicalResult Collector::collectTask(func::FuncOp group, hls::TaskOp call) {
   task.kind = stringAttr(function->getAttr("kind"));
   task.group = group.getName().str();
   task.source = stringAttr(function->getAttr("source"));
+  task.scheduleReason =
+      stringAttr(function->getAttr("dataflow.schedule_reason"));
   if (auto macs = function->getAttrOfType<IntegerAttr>("macs"))
     task.macs = macs.getInt();
   task.estimate = estimateTask(function);
@@ -305,6 +308,21 @@ LogicalResult Collector::collectTask(func::FuncOp group, hls::TaskOp call) {
   return success();
 }
 
+void Collector::collectFusion(func::FuncOp top) {
+  auto decisions = top->getAttrOfType<ArrayAttr>("dataflow.fusion");
+  if (!decisions)
+    return;
+  for (auto entry : decisions.getAsRange<DictionaryAttr>()) {
+    FusionInfo info;
+    info.op = stringAttr(entry.get("op"));
+    info.producer = stringAttr(entry.get("producer"));
+    if (auto fused = entry.getAs<BoolAttr>("fused"))
+      info.fused = fused.getValue();
+    info.reason = stringAttr(entry.get("reason"));
+    design.fusion.push_back(std::move(info));
+  }
+}
+
 LogicalResult Collector::collectGroup(func::FuncOp group) {
   design.groups.push_back(group.getName().str());
   for (auto op : group.getOps<stream::StreamOp>()) {
@@ -339,6 +357,7 @@ FailureOr<DesignInfo> Collector::run() {
     return module.emitOpError() << "expected a function marked '"
                                 << hls::kTopAttr << "' (phase hls)";
   design.function = top.getName().str();
+  collectFusion(top);
   for (unsigned index = 0; index < top.getNumArguments(); ++index)
     if (failed(collectArgument(top, index)))
       return failure();

@@ -61,7 +61,8 @@ struct FifoInfo {
 /// A process.
 struct TaskInfo {
   std::string name, kind, group, source, argument;
-  int64_t macs = 0; ///< in one run
+  std::string scheduleReason; ///< empty when its schedule is the usual one
+  int64_t macs = 0;           ///< in one run
   TaskEstimate estimate;
   /// The FIFO whose tokens count the multiply-accumulates, empty for none.
   std::string macsFifo;
@@ -85,6 +86,13 @@ struct BufferInfo {
   bool pingPong = false;
 };
 
+/// Whether an operation was fused with another one that it reads from.
+struct FusionInfo {
+  std::string op, producer; ///< no producer: it reads arguments only
+  bool fused = false;
+  std::string reason;
+};
+
 /// A design.
 struct DesignInfo {
   std::string function;
@@ -94,6 +102,7 @@ struct DesignInfo {
   std::vector<TaskInfo> tasks;
   std::vector<DmaInfo> dma;
   std::vector<BufferInfo> buffers;
+  std::vector<FusionInfo> fusion;
 
   /// The argument, or null.
   const ArgumentInfo *findArgument(llvm::StringRef name) const;

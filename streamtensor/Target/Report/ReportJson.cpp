@@ -13,6 +13,7 @@
 
 #include "streamtensor/Target/Connectivity/Connectivity.h"
 #include "streamtensor/Target/Device/Device.h"
+#include "streamtensor/Target/Report/Edges.h"
 #include "streamtensor/Target/Report/WriteDesign.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -47,6 +48,7 @@ private:
   void writeSchedule();
   void writeFusion();
   void writeTasks();
+  void writeEdges();
   void writeFifos();
   void writeConverters();
   void writeMemory();
@@ -160,6 +162,14 @@ void ReportWriter::writeSchedule() {
           json.attribute("dsp", dsp);
         });
     });
+    json.attributeArray("changed", [&] {
+      for (const TaskInfo &task : design.tasks)
+        if (!task.scheduleReason.empty())
+          json.object([&] {
+            json.attribute("task", task.name);
+            json.attribute("reason", task.scheduleReason);
+          });
+    });
   });
 }
 
@@ -168,7 +178,7 @@ void ReportWriter::writeFusion() {
     json.attributeArray("groups", [&] {
       for (const std::string &group : design.groups)
         json.object([&] {
-          int64_t bytes = 0;
+          int64_t bytes = 0, fifoBytes = 0;
           json.attribute("name", group);
           json.attributeArray("tasks", [&] {
             for (const TaskInfo &task : design.tasks)
@@ -177,14 +187,28 @@ void ReportWriter::writeFusion() {
           });
           for (const FifoInfo &fifo : design.fifos)
             if (fifo.group == group)
-              bytes += bytesOf(fifo);
+              fifoBytes += bytesOf(fifo);
           for (const BufferInfo &buffer : design.buffers)
             if (design.findTask(buffer.task)->group == group)
               bytes += buffer.bytes;
+          // What the budget is for: converters and accumulators.
           json.attribute("onchip_bytes", bytes);
+          json.attribute("fifo_bytes", fifoBytes);
         });
     });
     optional("c_max_bytes", options.fusionBudgetBytes);
+    json.attributeArray("decisions", [&] {
+      for (const FusionInfo &decision : design.fusion)
+        json.object([&] {
+          json.attribute("op", decision.op);
+          if (decision.producer.empty())
+            json.attribute("producer", nullptr);
+          else
+            json.attribute("producer", decision.producer);
+          json.attribute("fused", decision.fused);
+          json.attribute("reason", decision.reason);
+        });
+    });
   });
 }
 
@@ -209,6 +233,23 @@ void ReportWriter::writeTasks() {
         json.attribute("bram18", use.bram18);
         json.attribute("uram", use.uram);
         json.attribute("die", nullptr);
+      });
+  });
+}
+
+void ReportWriter::writeEdges() {
+  json.attributeArray("edges", [&] {
+    for (const EdgeInfo &edge : collectEdges(design))
+      json.object([&] {
+        json.attribute("producer", edge.producer);
+        json.attribute("consumer", edge.consumer);
+        json.attribute("kind", edgeKindName(edge.kind));
+        json.attribute("bytes", edge.bytes);
+        json.attributeArray("via", [&] {
+          for (const std::string &task : edge.via)
+            json.value(task);
+        });
+        json.attribute("reason", edge.reason);
       });
   });
 }
@@ -336,6 +377,7 @@ void ReportWriter::write() {
     writeSchedule();
     writeFusion();
     writeTasks();
+    writeEdges();
     writeFifos();
     writeConverters();
     writeMemory();

@@ -59,6 +59,8 @@ KernelShell createShell(OpBuilder &builder, Operation *op, StringRef name,
   Value empty = itensor::EmptyOp::create(builder, loc, resultStream);
   auto task = TaskOp::create(builder, loc, name, "compute", ValueRange{empty});
   task->setAttr("source", builder.getStringAttr(describeSource(op)));
+  if (Attribute reason = op->getAttr(kScheduleReasonAttr))
+    task->setAttr(kScheduleReasonAttr, reason);
   YieldOp::create(builder, loc, task.getResults());
   return {kernel, task};
 }

@@ -15,6 +15,7 @@
 #include "streamtensor/Dialect/Dataflow/IR/Dataflow.h"
 #include "streamtensor/Transforms/Dataflow/KernelGraph.h"
 
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -33,11 +34,15 @@ namespace {
 /// Builds the fused kernels at the end of the function, in running order.
 class Fuser {
 public:
-  Fuser(func::FuncOp function, const KernelGraph &graph)
-      : graph(graph), builder(function.getBody().front().getTerminator()) {}
+  Fuser(func::FuncOp function, const KernelGraph &graph, int64_t budgetBytes)
+      : graph(graph), budgetBytes(budgetBytes),
+        builder(function.getBody().front().getTerminator()) {}
 
   void fuse(ArrayRef<unsigned> members, StringRef name) {
-    std::vector<SharedOperand> loads = planLoads(graph, members);
+    // A kernel that is too large with one load for two uses gets two.
+    bool share = members.size() > 1 || budgetBytes <= 0 ||
+                 graph.onchipBytes(members) <= budgetBytes;
+    std::vector<SharedOperand> loads = planLoads(graph, members, share);
     SmallVector<Value> inputs;
     SmallVector<Type> streams;
     for (const SharedOperand &load : loads) {
@@ -155,6 +160,7 @@ private:
   }
 
   const KernelGraph &graph;
+  int64_t budgetBytes;
   OpBuilder builder;
   DenseMap<Value, Value> inMemory;
 };
@@ -166,9 +172,12 @@ public:
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     KernelGraph graph(function);
-    Fuser fuser(function, graph);
-    for (auto [i, members] :
-         llvm::enumerate(groupKernels(graph, onchipBudgetBytes)))
+    if (failed(checkBudget(graph)))
+      return signalPassFailure();
+    KernelGroups grouping = groupKernels(graph, onchipBudgetBytes);
+    describe(graph, grouping.decisions);
+    Fuser fuser(function, graph, onchipBudgetBytes);
+    for (auto [i, members] : llvm::enumerate(grouping.groups))
       fuser.fuse(members, "group" + std::to_string(i));
     Operation *terminator = function.getBody().front().getTerminator();
     for (OpOperand &operand : terminator->getOpOperands())
@@ -177,6 +186,66 @@ public:
   }
 
 private:
+  /// No kernel may need more than the budget alone: there is nothing to split.
+  LogicalResult checkBudget(const KernelGraph &graph) {
+    bool fits = true;
+    for (unsigned i = 0; onchipBudgetBytes > 0 && i < graph.size(); ++i) {
+      int64_t bytes = graph.onchipBytesAlone(i, onchipBudgetBytes);
+      if (bytes <= onchipBudgetBytes)
+        continue;
+      fits = false;
+      KernelOp kernel = graph.kernels[i];
+      int64_t smallest = smallestBytes(kernel);
+      InFlightDiagnostic diag = kernel.emitOpError()
+                                << "'" << kernel.getSym() << "' needs " << bytes
+                                << " bytes on chip alone, more "
+                                   "than the budget of "
+                                << int64_t(onchipBudgetBytes)
+                                << "; the smallest schedule needs " << smallest;
+      if (smallest <= onchipBudgetBytes)
+        diag << ", so remove the schedule that was given to it";
+      else
+        diag << ", so raise --onchip-budget-bytes to that";
+    }
+    return success(fits);
+  }
+
+  /// One element of an accumulator; a buffer of the rows that a window spans
+  /// can't be smaller.
+  static int64_t smallestBytes(KernelOp kernel) {
+    int64_t bytes = 0;
+    kernel.walk([&](tensor::EmptyOp empty) {
+      auto name = empty->getAttrOfType<StringAttr>("hls.name");
+      if (!name)
+        return;
+      RankedTensorType type = empty.getType();
+      bytes += (name.getValue() == "acc" ? 1 : type.getNumElements()) *
+               llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+    });
+    return bytes;
+  }
+
+  /// Keeps the decisions with the function, for the report.
+  void describe(const KernelGraph &graph, ArrayRef<FusionDecision> decisions) {
+    Builder builder(&getContext());
+    SmallVector<Attribute> list;
+    auto name = [&](unsigned kernel) {
+      return builder.getStringAttr(KernelOp(graph.kernels[kernel]).getSym());
+    };
+    for (const FusionDecision &decision : decisions) {
+      SmallVector<NamedAttribute> entries = {
+          builder.getNamedAttr("op", name(decision.kernel)),
+          builder.getNamedAttr("fused", builder.getBoolAttr(decision.fused)),
+          builder.getNamedAttr("reason",
+                               builder.getStringAttr(decision.reason))};
+      if (decision.producer >= 0)
+        entries.push_back(
+            builder.getNamedAttr("producer", name(decision.producer)));
+      list.push_back(builder.getDictionaryAttr(entries));
+    }
+    getOperation()->setAttr(kFusionAttr, builder.getArrayAttr(list));
+  }
+
   /// The old kernels and the reshapes between them have no users any more.
   void eraseDead(func::FuncOp function) {
     SmallVector<Operation *> ops;

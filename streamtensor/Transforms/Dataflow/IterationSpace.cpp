@@ -217,6 +217,21 @@ ResultPlan::ResultPlan(linalg::GenericOp op, ScheduleAttr schedule,
   }
 }
 
+int64_t streamtensor::accumulatorBytes(linalg::GenericOp op,
+                                       ScheduleAttr schedule) {
+  if (op.getNumReductionLoops() == 0)
+    return 0;
+  LoopSpace space(iterationExtents(op), schedule);
+  ResultPlan plan(op, schedule, space);
+  int64_t elements = 1;
+  for (size_t loop : plan.accumulatorLoops)
+    elements *= space.trips[loop];
+  for (AffineExpr result : op.getIndexingMapsArray().back().getResults())
+    elements *= space.tile[cast<AffineDimExpr>(result).getPosition()];
+  auto type = cast<RankedTensorType>(op.getResult(0).getType());
+  return elements * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+}
+
 /// The shape that input `input` of a slice or concatenation has.
 static ArrayRef<int64_t> inputShape(Operation *op, unsigned input) {
   return cast<RankedTensorType>(op->getOperand(input).getType()).getShape();

@@ -94,6 +94,11 @@ struct ResultPlan {
              const LoopSpace &space);
 };
 
+/// Bytes of the accumulator of `op` under `schedule`: the tile of the result
+/// for every iteration of the accumulator's loops. 0 without a reduction.
+int64_t accumulatorBytes(mlir::linalg::GenericOp op,
+                         dataflow::ScheduleAttr schedule);
+
 /// The order in which scheduled `op` reads the tokens of tensor input `input`.
 TokenOrder operandOrder(mlir::Operation *op, dataflow::ScheduleAttr schedule,
                         unsigned input);

@@ -86,6 +86,19 @@ int64_t KernelGraph::converterBytes(ArrayRef<unsigned> members) const {
   return bytes;
 }
 
+int64_t KernelGraph::onchipBytes(ArrayRef<unsigned> members) const {
+  int64_t bytes = converterBytes(members);
+  for (unsigned member : members)
+    bytes += accumulatorBytes(member);
+  return bytes;
+}
+
+int64_t KernelGraph::onchipBytesAlone(unsigned index,
+                                      int64_t budgetBytes) const {
+  int64_t bytes = onchipBytes(index);
+  return bytes <= budgetBytes ? bytes : accumulatorBytes(index);
+}
+
 /// The order in which an operand with several users is loaded: what one of the
 /// users wants, without replays, or else memory order.
 static TokenOrder chooseLoadOrder(const KernelGraph &graph,
@@ -103,7 +116,8 @@ static TokenOrder chooseLoadOrder(const KernelGraph &graph,
 }
 
 std::vector<SharedOperand> streamtensor::planLoads(const KernelGraph &graph,
-                                                   ArrayRef<unsigned> members) {
+                                                   ArrayRef<unsigned> members,
+                                                   bool share) {
   std::vector<SharedOperand> loads;
   llvm::MapVector<Value, unsigned> position;
   for (unsigned member : members)
@@ -113,7 +127,9 @@ std::vector<SharedOperand> streamtensor::planLoads(const KernelGraph &graph,
         continue;
       auto [it, inserted] =
           position.insert({operand.root, unsigned(loads.size())});
-      if (inserted)
+      if (!inserted && !share)
+        it->second = loads.size();
+      if (inserted || !share)
         loads.emplace_back().root = operand.root;
       loads[it->second].uses.push_back({member, unsigned(i)});
     }
@@ -154,16 +170,24 @@ public:
   }
 
   /// Merges `other` into `group` when the result can still run (no path leaves
-  /// the group and comes back) within the budget.
-  bool tryMerge(unsigned group, unsigned other, int64_t budgetBytes) {
+  /// the group and comes back) within the budget. Returns why not, or nothing.
+  std::string tryMerge(unsigned group, unsigned other, int64_t budgetBytes) {
     SmallVector<unsigned> saved = groupOf;
     for (unsigned &g : groupOf)
       if (g == other)
         g = group;
-    if (cost(members(group)) <= budgetBytes && !topologicalOrder().empty())
-      return true;
-    groupOf = saved;
-    return false;
+    std::string reason;
+    int64_t bytes = graph.onchipBytes(members(group));
+    if (bytes > budgetBytes)
+      reason = "one group would need " + std::to_string(bytes) +
+               " bytes on chip, more than the budget of " +
+               std::to_string(budgetBytes);
+    else if (topologicalOrder().empty())
+      reason = "the way over '" + findDetour(group) +
+               "' leaves the group and comes back, so neither could run first";
+    if (!reason.empty())
+      groupOf = saved;
+    return reason;
   }
 
   /// The groups in an order in which each comes after those it reads from;
@@ -195,11 +219,34 @@ public:
   unsigned operator[](unsigned kernel) const { return groupOf[kernel]; }
 
 private:
-  int64_t cost(ArrayRef<unsigned> list) const {
-    int64_t bytes = graph.converterBytes(list);
-    for (unsigned member : list)
-      bytes += graph.accumulatorBytes(member);
-    return bytes;
+  /// A kernel outside `group` on a way from it back to it.
+  std::string findDetour(unsigned group) const {
+    for (unsigned kernel = 0; kernel < graph.size(); ++kernel)
+      if (groupOf[kernel] != group && readsFrom(groupOf[kernel], group) &&
+          readsFrom(group, groupOf[kernel]))
+        return KernelOp(graph.kernels[kernel]).getSym().str();
+    return "";
+  }
+
+  /// Whether a way leads from group `source` to group `sink`.
+  bool readsFrom(unsigned sink, unsigned source) const {
+    SmallVector<unsigned> pending = {sink}, seen;
+    while (!pending.empty()) {
+      unsigned group = pending.pop_back_val();
+      for (unsigned member : members(group))
+        for (const KernelOperand &operand : graph.operands[member]) {
+          if (operand.producer < 0 || groupOf[operand.producer] == group)
+            continue;
+          unsigned next = groupOf[operand.producer];
+          if (next == source)
+            return true;
+          if (llvm::is_contained(seen, next))
+            continue;
+          seen.push_back(next);
+          pending.push_back(next);
+        }
+    }
+    return false;
   }
 
   const KernelGraph &graph;
@@ -208,23 +255,48 @@ private:
 
 } // namespace
 
-SmallVector<SmallVector<unsigned>>
-streamtensor::groupKernels(const KernelGraph &graph, int64_t budgetBytes) {
+/// The kernels that `kernel` reads from, each once, the nearest first.
+static SmallVector<int> producersOf(const KernelGraph &graph, unsigned kernel) {
+  SmallVector<int> producers;
+  for (const KernelOperand &operand : graph.operands[kernel])
+    if (operand.producer >= 0 &&
+        !llvm::is_contained(producers, operand.producer))
+      producers.push_back(operand.producer);
+  llvm::sort(producers, std::greater<int>());
+  return producers;
+}
+
+KernelGroups streamtensor::groupKernels(const KernelGraph &graph,
+                                        int64_t budgetBytes) {
   Grouping grouping(graph);
-  for (unsigned kernel = 0; budgetBytes > 0 && kernel < graph.size();
-       ++kernel) {
-    // The groups of the producers, the nearest first.
-    SmallVector<int> producers;
-    for (const KernelOperand &operand : graph.operands[kernel])
-      if (operand.producer >= 0)
-        producers.push_back(operand.producer);
-    llvm::sort(producers, std::greater<int>());
-    for (int producer : producers)
-      if (grouping[producer] != grouping[kernel])
-        grouping.tryMerge(grouping[producer], grouping[kernel], budgetBytes);
+  KernelGroups result;
+  for (unsigned kernel = 0; kernel < graph.size(); ++kernel) {
+    SmallVector<int> producers = producersOf(graph, kernel);
+    if (producers.empty())
+      result.decisions.push_back(
+          {kernel, -1, false, "it reads arguments and constants only"});
+    for (int producer : producers) {
+      std::string reason;
+      if (budgetBytes <= 0)
+        reason = "fusion is off (a budget of 0 bytes)";
+      else if (grouping[producer] != grouping[kernel])
+        reason = grouping.tryMerge(grouping[producer], grouping[kernel],
+                                   budgetBytes);
+      result.decisions.push_back({kernel, producer, false, std::move(reason)});
+    }
   }
-  SmallVector<SmallVector<unsigned>> groups;
+  // A group that refused two kernels may have been joined by both later.
+  for (FusionDecision &decision : result.decisions)
+    if (decision.producer >= 0 &&
+        grouping[decision.producer] == grouping[decision.kernel]) {
+      decision.fused = true;
+      decision.reason =
+          "their group needs " +
+          std::to_string(
+              graph.onchipBytes(grouping.members(grouping[decision.kernel]))) +
+          " bytes on chip of the budget of " + std::to_string(budgetBytes);
+    }
   for (unsigned group : grouping.topologicalOrder())
-    groups.push_back(grouping.members(group));
-  return groups;
+    result.groups.push_back(grouping.members(group));
+  return result;
 }

@@ -19,6 +19,9 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
 
+#include <string>
+#include <vector>
+
 namespace streamtensor {
 
 /// One operand of a kernel, traced to where it comes from.
@@ -54,6 +57,13 @@ public:
   /// Bytes of converters that `members` (ascending) need between them and
   /// behind operands that several of them load.
   int64_t converterBytes(mlir::ArrayRef<unsigned> members) const;
+
+  /// All that counts against the budget of a group: both of the above.
+  int64_t onchipBytes(mlir::ArrayRef<unsigned> members) const;
+
+  /// The same for kernel `index` alone, which reads an operand that it uses
+  /// twice two times from memory rather than exceed `budgetBytes`.
+  int64_t onchipBytesAlone(unsigned index, int64_t budgetBytes) const;
 };
 
 /// The uses of one value in memory by the members of a group.
@@ -71,14 +81,30 @@ struct SharedOperand {
 };
 
 /// Decides, for all operands of `members` that come from memory, what is loaded
-/// in which order: each root once.
+/// in which order: each root once, or with `share` false once per use.
 std::vector<SharedOperand> planLoads(const KernelGraph &graph,
-                                     mlir::ArrayRef<unsigned> members);
+                                     mlir::ArrayRef<unsigned> members,
+                                     bool share = true);
 
-/// Algorithm 2: the group of each kernel, groups numbered in an order in which
-/// they can run one after the other.
-mlir::SmallVector<mlir::SmallVector<unsigned>>
-groupKernels(const KernelGraph &graph, int64_t budgetBytes);
+/// Why a kernel is in one group with another that it reads from, or not.
+struct FusionDecision {
+  unsigned kernel;
+  /// -1: it reads from no other.
+  int producer;
+  bool fused;
+  std::string reason;
+};
+
+struct KernelGroups {
+  /// In an order in which they can run one after the other; the members of each
+  /// ascending.
+  mlir::SmallVector<mlir::SmallVector<unsigned>> groups;
+  /// One for each kernel and each other one that it reads from.
+  std::vector<FusionDecision> decisions;
+};
+
+/// Algorithm 2. With a budget of 0 every kernel is a group.
+KernelGroups groupKernels(const KernelGraph &graph, int64_t budgetBytes);
 
 } // namespace streamtensor
 

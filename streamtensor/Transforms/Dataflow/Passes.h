@@ -19,6 +19,16 @@
 
 namespace streamtensor {
 
+/// On an operation and the task that it becomes, a string: why its schedule is
+/// not the usual one.
+inline constexpr llvm::StringLiteral kScheduleReasonAttr =
+    "dataflow.schedule_reason";
+
+/// On the function, an array of dictionaries {op, producer, fused, reason}: for
+/// each operation and each other one that it reads from, whether they were
+/// fused and why. `producer` is missing where there is none.
+inline constexpr llvm::StringLiteral kFusionAttr = "dataflow.fusion";
+
 #define GEN_PASS_DECL
 #include "streamtensor/Transforms/Dataflow/Passes.h.inc"
 

@@ -34,6 +34,10 @@ def ScheduleOps : Pass<"st-schedule-ops", "::mlir::func::FuncOp"> {
     - An element-wise operation walks its result in memory order.
     - Slices and concatenations walk their result in memory order, in lanes that
       divide every part.
+    - An accumulator stays within `max-accumulator-bytes`: fewer rows, then
+      columns outside the reduction (the other operand is read again for each),
+      then fewer lanes, as far as it takes. `dataflow.schedule_reason` on the
+      operation says so. Where even one element is too much, it stays at that.
 
     Two other schedules compete with the rule's: a batched contraction may take a
     block of rows of every batch before the next block, and every other operation
@@ -51,7 +55,9 @@ def ScheduleOps : Pass<"st-schedule-ops", "::mlir::func::FuncOp"> {
     Option<"maxLanes", "max-lanes", "int64_t", "16",
            "largest number of elements in a token along the last dimension">,
     Option<"maxRows", "max-rows", "int64_t", "16",
-           "largest number of rows of a contraction that share a weight">
+           "largest number of rows of a contraction that share a weight">,
+    Option<"maxAccumulatorBytes", "max-accumulator-bytes", "int64_t", "0",
+           "on-chip memory that an accumulator may take; 0: no limit">
   ];
   let dependentDialects = ["::streamtensor::dataflow::DataflowDialect"];
 }
@@ -92,7 +98,10 @@ def FuseKernels : Pass<"st-fuse-kernels", "::mlir::func::FuncOp"> {
     sequences connect directly, reshapes become `itensor.reassociate`, other
     differences an `itensor.converter`. Memory lies between groups.
 
-    Each operand that several tasks of a group use is loaded once.
+    Each operand that several tasks of a group use is loaded once; only a kernel
+    that would not fit alone reads an operand twice. A kernel whose accumulator
+    alone exceeds the budget is an error. `dataflow.fusion` on the function says
+    for each kernel and each other that it reads from why they were fused or not.
 
     ```mlir
     dataflow.kernel "group0" (...) -> (...) {

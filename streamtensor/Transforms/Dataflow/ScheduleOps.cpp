@@ -15,6 +15,7 @@
 
 #include "streamtensor/Dialect/Dataflow/IR/Dataflow.h"
 #include "streamtensor/Transforms/Dataflow/IterationSpace.h"
+#include "streamtensor/Transforms/Dataflow/ShrinkSchedule.h"
 #include "streamtensor/Transforms/Dataflow/StreamEdge.h"
 #include "streamtensor/Transforms/Dataflow/WindowTask.h"
 
@@ -393,10 +394,32 @@ private:
     return ScheduleAttr::get(op->getContext(), dims, ones, ones);
   }
 
-  /// The cheapest of the rules' schedules and those that follow a producer; the
-  /// first one among equals.
+  /// The cheapest of the rules' schedules and those that follow a producer, the
+  /// first one among equals; with a smaller accumulator where all are too
+  /// large.
   ScheduleAttr decide(Operation *op) {
     SmallVector<ScheduleAttr> candidates = candidateSchedules(op);
+    auto generic = dyn_cast<linalg::GenericOp>(op);
+    if (!generic || maxAccumulatorBytes <= 0)
+      return cheapest(op, candidates);
+    SmallVector<ScheduleAttr> fitting;
+    llvm::copy_if(
+        candidates, std::back_inserter(fitting), [&](ScheduleAttr candidate) {
+          return accumulatorBytes(generic, candidate) <= maxAccumulatorBytes;
+        });
+    if (!fitting.empty())
+      return cheapest(op, fitting);
+    ScheduleAttr wanted = cheapest(op, candidates);
+    ScheduleAttr smaller =
+        shrinkAccumulator(generic, wanted, maxAccumulatorBytes);
+    op->setAttr(kScheduleReasonAttr,
+                StringAttr::get(op->getContext(),
+                                describeShrinking(generic, wanted, smaller,
+                                                  maxAccumulatorBytes)));
+    return smaller;
+  }
+
+  ScheduleAttr cheapest(Operation *op, ArrayRef<ScheduleAttr> candidates) {
     ScheduleAttr best;
     ScheduleCost bestCost;
     for (ScheduleAttr candidate : candidates) {
@@ -515,21 +538,9 @@ private:
           llvm::divideCeil(
               getElementTypeOrSelf(op->getResult(0)).getIntOrFloatBitWidth(),
               8);
-    else if (generic && generic.getNumReductionLoops() != 0)
+    else if (generic)
       cost.onchipBytes += accumulatorBytes(generic, schedule);
     return cost;
-  }
-
-  int64_t accumulatorBytes(linalg::GenericOp op, ScheduleAttr schedule) {
-    LoopSpace space(iterationExtents(op), schedule);
-    ResultPlan plan(op, schedule, space);
-    int64_t cells = 1;
-    for (size_t loop : plan.accumulatorLoops)
-      cells *= space.trips[loop];
-    for (AffineExpr result : op.getIndexingMapsArray().back().getResults())
-      cells *= space.tile[cast<AffineDimExpr>(result).getPosition()];
-    auto type = cast<RankedTensorType>(op.getResult(0).getType());
-    return cells * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
   }
 
   /// Inputs of an operation that is no generic.

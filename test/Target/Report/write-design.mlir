@@ -84,12 +84,13 @@
 // REPORT:      "target": {
 // REPORT-NEXT:   "name": "u280",
 // REPORT:      "fusion": {
-// FIFOs of 2 * 128, 2 * 128 and 3 * 128 bits, a buffer of 4 floats:
-// 32 + 32 + 48 + 16 = 128 bytes.
-// REPORT:        "onchip_bytes": 128
+// A buffer of 4 floats; FIFOs of 2 * 128, 2 * 128 and 3 * 128 bits:
+// 32 + 32 + 48 = 112 bytes.
+// REPORT:        "onchip_bytes": 16,
+// REPORT-NEXT:   "fifo_bytes": 112
 // REPORT-NEXT:   }
 // REPORT-NEXT: ],
-// REPORT-NEXT: "c_max_bytes": null
+// REPORT-NEXT: "c_max_bytes": null,
 // REPORT:      "tasks": [
 // Three tokens through a pipeline of depth 3: 2 + 3 - 1, + 2 for the function.
 // REPORT:        "name": "load_arg0",

@@ -7,6 +7,7 @@
 
 // Both tasks walk rows: they connect directly and cost nothing.
 // NONE-LABEL: func.func @chain
+// NONE-SAME: {fused = false, op = "generic_1", producer = "generic_0", reason = "fusion is off (a budget of 0 bytes)"}]
 // NONE-COUNT-2: dataflow.kernel
 // ALL-LABEL: func.func @chain
 // ALL: dataflow.kernel
@@ -36,6 +37,9 @@ func.func @chain(%a: tensor<4x16xf32>) -> tensor<4x16xf32> {
 // holds the tensor once: 4 * 16 floats, 256 bytes. One byte less, and the two
 // kernels stay apart, with memory between them.
 // ALL-LABEL: func.func @transposed
+// LESS-SAME: dataflow.fusion = [{fused = false, op = "generic_0", reason = "it reads arguments and constants only"},
+// LESS-SAME: {fused = false, op = "generic_1", producer = "generic_0", reason = "one group would need 256 bytes on chip, more than the budget of 255"}]
+// ENOUGH-SAME: {fused = true, op = "generic_1", producer = "generic_0", reason = "their group needs 256 bytes on chip of the budget of 256"}]
 // LESS-COUNT-2: dataflow.kernel
 // ENOUGH: dataflow.kernel
 // ENOUGH: %[[A:.*]] = dataflow.task "generic_0"

@@ -1,5 +1,10 @@
 // RUN: streamtensor-opt %s --st-schedule-ops | FileCheck %s
 // RUN: streamtensor-opt %s --st-schedule-ops="max-lanes=4 max-rows=2" | FileCheck %s --check-prefix=SMALL
+// RUN: streamtensor-opt %s --st-schedule-ops="max-accumulator-bytes=512" | FileCheck %s --check-prefix=FITS
+// RUN: streamtensor-opt %s --st-schedule-ops="max-accumulator-bytes=511" | FileCheck %s --check-prefix=ROWS
+// RUN: streamtensor-opt %s --st-schedule-ops="max-accumulator-bytes=64" | FileCheck %s --check-prefix=COLUMNS
+// RUN: streamtensor-opt %s --st-schedule-ops="max-accumulator-bytes=11" | FileCheck %s --check-prefix=LANES
+// RUN: streamtensor-opt %s --st-schedule-ops="max-accumulator-bytes=3" | FileCheck %s --check-prefix=LEAST
 
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>
@@ -14,6 +19,24 @@
 // CHECK: #dataflow.schedule<order = [0, 2, 1], tile = [4, 16, 1], unroll = [1, 16, 1]>
 // SMALL-LABEL: func.func @matmul
 // SMALL: #dataflow.schedule<order = [0, 2, 1], tile = [2, 4, 1], unroll = [1, 4, 1]>
+// The accumulator is 2 tiles of 4 x 16 floats, 512 bytes. Half of the rows: 256.
+// FITS-LABEL: func.func @matmul
+// FITS-NOT: schedule_reason
+// FITS-LABEL: func.func @elementwise
+// ROWS-LABEL: func.func @matmul
+// ROWS: #dataflow.schedule<order = [0, 2, 1], tile = [2, 16, 1], unroll = [1, 16, 1]>
+// ROWS-SAME: dataflow.schedule_reason = "an accumulator of 512 bytes exceeds the limit of 511: tile of dimension 0 4 -> 2, now 256 bytes"
+// One row of 2 tiles takes 128 bytes; one tile, when the columns go outside, 64.
+// COLUMNS-LABEL: func.func @matmul
+// COLUMNS: #dataflow.schedule<order = [0, 1, 2], tile = [1, 16, 1], unroll = [1, 16, 1]>
+// COLUMNS-SAME: dataflow.schedule_reason = "an accumulator of 512 bytes exceeds the limit of 64: tile of dimension 0 4 -> 1, loop order 0 2 1 -> 0 1 2, now 64 bytes"
+// Two floats are the most that 11 bytes hold.
+// LANES-LABEL: func.func @matmul
+// LANES: #dataflow.schedule<order = [0, 1, 2], tile = [1, 2, 1], unroll = [1, 2, 1]>
+// LANES-SAME: now 8 bytes"
+// LEAST-LABEL: func.func @matmul
+// LEAST: #dataflow.schedule<order = [0, 1, 2], tile = [1, 1, 1], unroll = [1, 1, 1]>
+// LEAST-SAME: now 4 bytes"
 func.func @matmul(%a: tensor<4x6xf32>, %b: tensor<6x32xf32>) -> tensor<4x32xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<4x32xf32>
