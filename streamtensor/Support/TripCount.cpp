@@ -50,6 +50,16 @@ void TripCount::add(Term term) {
     terms.erase(at);
 }
 
+bool TripCount::operator==(const TripCount &other) const {
+  return constant == other.constant &&
+         std::equal(terms.begin(), terms.end(), other.terms.begin(),
+                    other.terms.end(), [](const Term &a, const Term &b) {
+                      return a.factor == b.factor && a.name == b.name &&
+                             a.divisor == b.divisor &&
+                             a.numerator == b.numerator;
+                    });
+}
+
 TripCount TripCount::parameter(const std::string &name) {
   assert(!name.empty() && "a parameter has a name");
   TripCount result;

@@ -56,7 +56,7 @@ public:
   /// The canonical spelling is equal. Equal spellings have equal values; the
   /// converse fails only where values are limited (ceildiv(p, 4) is p for a
   /// parameter of at most 1).
-  bool operator==(const TripCount &other) const { return str() == other.str(); }
+  bool operator==(const TripCount &other) const;
   bool operator!=(const TripCount &other) const { return !(*this == other); }
 
   /// The value, given one for each parameter.

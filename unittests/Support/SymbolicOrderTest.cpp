@@ -180,7 +180,7 @@ const std::vector<std::string> expressions = {"past",
 /// as parameters say.
 SymbolicOrder randomSymbolic(Random &random) {
   Shape shape = randomShape(random, 2);
-  while (volume(shape) > 24)
+  while (volume(shape) > 12)
     shape = randomShape(random, 2);
   SymbolicOrder order(randomOrderOver(random, shape, 2));
   if (order.element.empty())
@@ -289,7 +289,7 @@ TEST(SymbolicOrder, NormalFormHasTheSameSequenceAtAllValues) {
 TEST(SymbolicOrder, ComparisonAgreesWithEnumerationAtAllValues) {
   Random random(43);
   int equal = 0, different = 0, searched = 0;
-  for (int i = 0; i < 4000; ++i) {
+  for (int i = 0; i < 2500; ++i) {
     const SymbolicOrder a = randomSymbolic(random);
     SymbolicOrder b = random.chance(50) ? perturbSymbolic(random, a) : a;
     b = respellSymbolic(random, b);
@@ -316,8 +316,8 @@ TEST(SymbolicOrder, ComparisonAgreesWithEnumerationAtAllValues) {
     ASSERT_TRUE(expected) << a.str() << " | " << b.str();
     ASSERT_EQ(expected->index, difference->difference.index);
   }
-  EXPECT_GT(equal, 1600);
-  EXPECT_GT(different, 1000);
+  EXPECT_GT(equal, 1000);
+  EXPECT_GT(different, 600);
   // The normal form decides nearly always; what is left are trip counts that
   // agree only because a parameter is small.
   EXPECT_LT(searched, equal / 20);

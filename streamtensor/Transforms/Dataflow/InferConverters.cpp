@@ -53,6 +53,17 @@ private:
     ITensorType source = op.getSource().getType();
     ITensorType result = op.getResult().getType();
     OpBuilder builder(op);
+    if (isSameSequence(source, result)) {
+      op.replaceAllUsesWith(
+          builder.createOrFold<CastOp>(op.getLoc(), result, op.getSource()));
+      op.erase();
+      return success();
+    }
+    if (!source.isStatic() || !result.isStatic())
+      return op.emitOpError()
+             << "expected static types but got " << source << " and " << result
+             << ": the buffer between run-time trip counts is not inferred; "
+                "give both sides one order";
     std::string error;
     std::optional<ConverterPlan> plan =
         inferConverter(source.getOrder(), result.getOrder(), error,
@@ -60,12 +71,6 @@ private:
                                             : ConverterAlgorithm::Default);
     if (!plan)
       return op.emitOpError() << error;
-    if (plan->kind == ConverterPlan::Kind::None) {
-      auto cast = CastOp::create(builder, op.getLoc(), result, op.getSource());
-      op.replaceAllUsesWith(cast.getResult());
-      op.erase();
-      return success();
-    }
     int64_t elementBytes =
         llvm::divideCeil(source.getElementType().getIntOrFloatBitWidth(), 8);
     op.setBufferShape(ArrayRef<int64_t>(plan->bufferShape));

@@ -241,7 +241,33 @@ private:
   // Kernels
   //===--------------------------------------------------------------------===//
 
+  /// Refuses what has no task yet: run-time trip counts, and streams that are
+  /// split or joined other than by tasks.
+  static LogicalResult checkMaterializable(KernelOp kernel) {
+    WalkResult result = kernel.walk([](Operation *op) {
+      if (isa<itensor::ChunkOp, itensor::ConcatOp, itensor::JoinOp>(op)) {
+        op->emitOpError("is not materialized: split or join the tensors "
+                        "before the dataflow, or write a task that does it");
+        return WalkResult::interrupt();
+      }
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          for (BlockArgument argument : block.getArguments())
+            if (auto type = dyn_cast<ITensorType>(argument.getType());
+                type && !type.isStatic()) {
+              op->emitOpError()
+                  << "expected static types but got " << type
+                  << ": run-time trip counts are not materialized";
+              return WalkResult::interrupt();
+            }
+      return WalkResult::advance();
+    });
+    return failure(result.wasInterrupted());
+  }
+
   LogicalResult convertKernel(KernelOp kernel) {
+    if (failed(checkMaterializable(kernel)))
+      return failure();
     SmallVector<MemoryValue> memories;
     for (Value input : kernel.getInputs()) {
       FailureOr<MemoryValue> memory = lookupMemory(input);
@@ -326,6 +352,10 @@ private:
                             algorithm);
       if (!plan)
         return op->emitOpError() << error;
+      if (plan->kind == ConverterPlan::Kind::LineBuffer)
+        return op->emitOpError() << "expected a segmented converter but got a "
+                                    "line buffer, which is not materialized: "
+                                 << plan->reason;
       auto converter = dyn_cast<itensor::ConverterOp>(op);
       if (!converter || !converter.getBufferShape() ||
           *converter.getBufferShape() == ArrayRef<int64_t>(plan->bufferShape))

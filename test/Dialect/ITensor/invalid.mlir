@@ -47,9 +47,88 @@ func.func private @gap(!itensor.itensor<2xf32, [4] * [4], (d0) -> (d0)>)
 
 // -----
 
-// Tokens of 4 in steps of 2 overlap.
+// Tokens of 4 in steps of 2 overlap, and the type does not say so.
 // expected-error @below {{data dimension 0 is overlapped: expected step 4 for loop d0 (the element size) but got 2}}
 func.func private @overlap(!itensor.itensor<4xf32, [4] * [2], (d0) -> (d0)>)
+
+// -----
+
+// Windows may overlap, but leave nothing out.
+// expected-error @below {{data dimension 0 is covered with gaps: expected step 3 for loop d0 (what loop d1 and those inside it cover) but got 4}}
+func.func private @window_gap(!itensor.itensor<f32, [2, 3] * [4, 1], (d0, d1) -> (d0 + d1), overlapping>)
+
+// -----
+
+// expected-error @below {{is marked overlapping but its tokens do not overlap}}
+func.func private @no_overlap(!itensor.itensor<4xf32, [4] * [4], (d0) -> (d0), overlapping>)
+
+// -----
+
+// expected-error @below {{parameter 'seq' needs its maximum at its first use: write 'seq max N'}}
+func.func private @no_maximum(!itensor.itensor<f32, [seq] * [1], (d0) -> (d0)>)
+
+// -----
+
+// expected-error @below {{parameter 'seq' has two maxima, 8 and 9}}
+func.func private @two_maxima(!itensor.itensor<f32, [seq max 8, seq max 9] * [1, 1], (d0, d1) -> (d0, d1)>)
+
+// -----
+
+// expected-error @below {{expected a trip count of at least 0 for loop d0 but 'past + -1' can be as low as -1}}
+func.func private @negative(!itensor.itensor<f32, [past max 8 + -1] * [1], (d0) -> (d0)>)
+
+// -----
+
+// With seq = 7 the two halves would overlap.
+// expected-error @below {{data dimension 0 is not covered for all values: expected a constant trip count for loop d1, which loop d0 steps over, but got 'seq'}}
+func.func private @runtime_inside(!itensor.itensor<f32, [2, seq max 8] * [8, 1], (d0, d1) -> (d0 + d1)>)
+
+// -----
+
+// expected-error @below {{expected a trip count: an integer, a parameter or ceildiv}}
+func.func private @no_trip(!itensor.itensor<f32, [8 * 2] * [1], (d0) -> (d0)>)
+
+// -----
+
+// Equal for 0 and 1 rows; two rows differ.
+func.func @runtime_order(%a: !itensor.itensor<f32, [past max 2, 4] * [1, 1], (d0, d1) -> (d0, d1)>) {
+  // expected-error @below {{'itensor.cast' op expected types of one token sequence but got '!itensor.itensor<f32, [past max 2, 4] * [1, 1], (d0, d1) -> (d0, d1)>' and '!itensor.itensor<f32, [4, past max 2] * [1, 1], (d0, d1) -> (d1, d0)>'}}
+  // expected-note @below {{with past = 2, token 1 is at (0, 1) in the source but at (1, 0) in the result}}
+  %0 = itensor.cast %a : !itensor.itensor<f32, [past max 2, 4] * [1, 1], (d0, d1) -> (d0, d1)>
+      to !itensor.itensor<f32, [4, past max 2] * [1, 1], (d0, d1) -> (d1, d0)>
+  return
+}
+
+// -----
+
+// One parameter cannot have two maxima in one operation either.
+func.func @runtime_maxima(%a: !itensor.itensor<f32, [past max 2] * [1], (d0) -> (d0)>) {
+  // expected-error @below {{'itensor.cast' op expected types of one token sequence but got}}
+  // expected-note @below {{parameter 'past' has a maximum of 2 on one side and of 3 on the other}}
+  %0 = itensor.cast %a : !itensor.itensor<f32, [past max 2] * [1], (d0) -> (d0)> to !itensor.itensor<f32, [past max 3] * [1], (d0) -> (d0)>
+  return
+}
+
+// -----
+
+// A tensor of as many rows only when past is 4.
+func.func @runtime_shape(%a: !itensor.itensor<f32, [past max 4] * [1], (d0) -> (d0)>) {
+  // expected-error @below {{'itensor.converter' op expected types of one tensor shape but got '!itensor.itensor<f32, [past max 4] * [1], (d0) -> (d0)>' and '!itensor.itensor<f32, [4] * [1], (d0) -> (d0)>'}}
+  // expected-note @below {{with past = 0, the source covers a tensor of 0 but the result one of 4}}
+  %0 = itensor.converter %a : !itensor.itensor<f32, [past max 4] * [1], (d0) -> (d0)> to !itensor.itensor<f32, [4] * [1], (d0) -> (d0)>
+  return
+}
+
+// -----
+
+// The part is a row too short.
+func.func @runtime_concat(%a: !itensor.itensor<f32, [past max 7] * [1], (d0) -> (d0)>, %b: !itensor.itensor<f32, [1] * [1], (d0) -> (d0)>) {
+  // expected-error @below {{'itensor.concat' op expected parts that make up '!itensor.itensor<f32, [past max 7 + 2] * [1], (d0) -> (d0)>' but got}}
+  // expected-note @below {{with past = 7, the parts fill 8 of 9 along dimension 0}}
+  %r = itensor.concat %a, %b dim 0 : !itensor.itensor<f32, [past max 7] * [1], (d0) -> (d0)>, !itensor.itensor<f32, [1] * [1], (d0) -> (d0)>
+      to !itensor.itensor<f32, [past max 7 + 2] * [1], (d0) -> (d0)>
+  return
+}
 
 // -----
 
@@ -160,7 +239,7 @@ func.func @reassociate_big(%a: !itensor.itensor<f32, [1048576, 1048576] * [1, 1]
 
 func.func @converter_shape(%a: !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>) {
   // expected-error @below {{'itensor.converter' op expected types of one tensor shape but got '!itensor.itensor<f32, [8] * [1], (d0) -> (d0)>' and '!itensor.itensor<f32, [2, 4] * [1, 1], (d0, d1) -> (d0, d1)>'}}
-  // expected-note @below {{the source covers 'tensor<8xf32>' but the result 'tensor<2x4xf32>'}}
+  // expected-note @below {{the source covers a tensor of 8 but the result one of 2x4}}
   %0 = itensor.converter %a : !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
                            to !itensor.itensor<f32, [2, 4] * [1, 1], (d0, d1) -> (d0, d1)>
   return
@@ -198,8 +277,8 @@ func.func @buffer_shape(%a: !itensor.itensor<f32, [2, 4] * [1, 1], (d0, d1) -> (
 // The second part should begin with row 2: its first token is the same, then it
 // goes down a column where the whole goes along a row.
 func.func @chunk_order(%s: !itensor.itensor<f32, [4, 4] * [1, 1], (d0, d1) -> (d0, d1)>) {
-  // expected-error @below {{'itensor.chunk' op expected part 1 to have the order of '!itensor.itensor<f32, [4, 4] * [1, 1], (d0, d1) -> (d0, d1)>' but got '!itensor.itensor<f32, [4, 2] * [1, 1], (d0, d1) -> (d1, d0)>'}}
-  // expected-note @below {{token 1 is at (0, 1) in the part of the whole but at (1, 0) in the part}}
+  // expected-error @below {{'itensor.chunk' op expected parts that make up '!itensor.itensor<f32, [4, 4] * [1, 1], (d0, d1) -> (d0, d1)>' but got '!itensor.itensor<f32, [2, 4] * [1, 1], (d0, d1) -> (d0, d1)>', '!itensor.itensor<f32, [4, 2] * [1, 1], (d0, d1) -> (d1, d0)>'}}
+  // expected-note @below {{token 1 is at (0, 1) in the whole (at part 1) but at (1, 0) in the part 1}}
   %p:2 = itensor.chunk %s dim 0 : !itensor.itensor<f32, [4, 4] * [1, 1], (d0, d1) -> (d0, d1)>
       to !itensor.itensor<f32, [2, 4] * [1, 1], (d0, d1) -> (d0, d1)>, !itensor.itensor<f32, [4, 2] * [1, 1], (d0, d1) -> (d1, d0)>
   return
@@ -208,7 +287,8 @@ func.func @chunk_order(%s: !itensor.itensor<f32, [4, 4] * [1, 1], (d0, d1) -> (d
 // -----
 
 func.func @chunk_size(%s: !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>) {
-  // expected-error @below {{'itensor.chunk' op expected parts that fill dimension 0 of '!itensor.itensor<f32, [8] * [1], (d0) -> (d0)>', 8, but got 7}}
+  // expected-error @below {{'itensor.chunk' op expected parts that make up '!itensor.itensor<f32, [8] * [1], (d0) -> (d0)>' but got}}
+  // expected-note @below {{the parts fill 7 of 8 along dimension 0}}
   %p:2 = itensor.chunk %s dim 0 : !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
       to !itensor.itensor<f32, [3] * [1], (d0) -> (d0)>, !itensor.itensor<f32, [4] * [1], (d0) -> (d0)>
   return
@@ -217,7 +297,8 @@ func.func @chunk_size(%s: !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>) {
 // -----
 
 func.func @chunk_token(%s: !itensor.itensor<4xf32, [2] * [4], (d0) -> (d0)>) {
-  // expected-error @below {{'itensor.chunk' op expected part 0 of '!itensor.itensor<4xf32, [2] * [4], (d0) -> (d0)>' to be a stream but got '!itensor.itensor<3xf32, [1] * [3], (d0) -> (d0)>': [0, 3) of data dimension 0 cuts through tokens of 4}}
+  // expected-error @below {{'itensor.chunk' op expected parts that make up '!itensor.itensor<4xf32, [2] * [4], (d0) -> (d0)>' but got}}
+  // expected-note @below {{part 0 is no stream: [0, 3) of data dimension 0 cuts through tokens of 4}}
   %p:2 = itensor.chunk %s dim 0 : !itensor.itensor<4xf32, [2] * [4], (d0) -> (d0)>
       to !itensor.itensor<3xf32, [1] * [3], (d0) -> (d0)>, !itensor.itensor<5xf32, [1] * [5], (d0) -> (d0)>
   return
@@ -242,7 +323,8 @@ func.func @chunk_nobody(%s: !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>) {
 // -----
 
 func.func @concat_shape(%a: !itensor.itensor<f32, [2, 4] * [1, 1], (d0, d1) -> (d0, d1)>, %b: !itensor.itensor<f32, [2, 3] * [1, 1], (d0, d1) -> (d0, d1)>) {
-  // expected-error @below {{'itensor.concat' op expected part 1 to be a slice of '!itensor.itensor<f32, [4, 4] * [1, 1], (d0, d1) -> (d0, d1)>' along dimension 0 but got '!itensor.itensor<f32, [2, 3] * [1, 1], (d0, d1) -> (d0, d1)>'}}
+  // expected-error @below {{'itensor.concat' op expected parts that make up '!itensor.itensor<f32, [4, 4] * [1, 1], (d0, d1) -> (d0, d1)>' but got}}
+  // expected-note @below {{part 1 covers a tensor of 2x3, which is no slice of 4x4 along dimension 0}}
   %r = itensor.concat %a, %b dim 0 : !itensor.itensor<f32, [2, 4] * [1, 1], (d0, d1) -> (d0, d1)>, !itensor.itensor<f32, [2, 3] * [1, 1], (d0, d1) -> (d0, d1)>
       to !itensor.itensor<f32, [4, 4] * [1, 1], (d0, d1) -> (d0, d1)>
   return
@@ -261,7 +343,8 @@ func.func @concat_element(%a: !itensor.itensor<f32, [4] * [1], (d0) -> (d0)>, %b
 
 // Three streams cannot take turns in rows of four tokens.
 func.func @join_turns(%a: !itensor.itensor<f32, [4] * [1], (d0) -> (d0)>) {
-  // expected-error @below {{'itensor.join' op expected 3 streams that make up '!itensor.itensor<f32, [3, 4] * [1, 1], (d0, d1) -> (d0, d1)>' in turn: expected the innermost loop to make a multiple of 3 trips but got 4}}
+  // expected-error @below {{'itensor.join' op expected sources that take turns in '!itensor.itensor<f32, [3, 4] * [1, 1], (d0, d1) -> (d0, d1)>' but got}}
+  // expected-note @below {{expected the innermost loop to make a multiple of 3 trips but got 4}}
   %r = itensor.join %a, %a, %a : !itensor.itensor<f32, [4] * [1], (d0) -> (d0)>, !itensor.itensor<f32, [4] * [1], (d0) -> (d0)>, !itensor.itensor<f32, [4] * [1], (d0) -> (d0)>
       to !itensor.itensor<f32, [3, 4] * [1, 1], (d0, d1) -> (d0, d1)>
   return
@@ -272,8 +355,8 @@ func.func @join_turns(%a: !itensor.itensor<f32, [4] * [1], (d0) -> (d0)>) {
 // The columns are dealt out, so a source walks down 2x2: after (0, 0) comes
 // (0, 1), not (1, 0).
 func.func @join_order(%a: !itensor.itensor<f32, [2, 2] * [1, 1], (d0, d1) -> (d1, d0)>) {
-  // expected-error @below {{'itensor.join' op expected source 0 to have the order of its share of '!itensor.itensor<f32, [2, 4] * [1, 1], (d0, d1) -> (d0, d1)>' but got '!itensor.itensor<f32, [2, 2] * [1, 1], (d0, d1) -> (d1, d0)>'}}
-  // expected-note @below {{token 1 is at (0, 1) in the share but at (1, 0) in the source}}
+  // expected-error @below {{'itensor.join' op expected sources that take turns in '!itensor.itensor<f32, [2, 4] * [1, 1], (d0, d1) -> (d0, d1)>' but got '!itensor.itensor<f32, [2, 2] * [1, 1], (d0, d1) -> (d1, d0)>', '!itensor.itensor<f32, [2, 2] * [1, 1], (d0, d1) -> (d1, d0)>'}}
+  // expected-note @below {{token 1 is at (0, 1) in the share but at (1, 0) in the source 0}}
   %r = itensor.join %a, %a : !itensor.itensor<f32, [2, 2] * [1, 1], (d0, d1) -> (d1, d0)>, !itensor.itensor<f32, [2, 2] * [1, 1], (d0, d1) -> (d1, d0)>
       to !itensor.itensor<f32, [2, 4] * [1, 1], (d0, d1) -> (d0, d1)>
   return

@@ -21,6 +21,61 @@ func.func @types(
   return
 }
 
+// CHECK-LABEL: func.func @windows
+// The windows of 3x3 of an image; tokens of 3 rows that move by one.
+// CHECK-SAME: !itensor.itensor<f32, [6, 8, 3, 3] * [1, 1, 1, 1], (d0, d1, d2, d3) -> (d0 + d2, d1 + d3), overlapping>
+// CHECK-SAME: !itensor.itensor<3x1xf32, [6, 8] * [1, 1], (d0, d1) -> (d0, d1), overlapping>
+func.func @windows(
+    %a: !itensor.itensor<f32, [6, 8, 3, 3] * [1, 1, 1, 1], (d0, d1, d2, d3) -> (d0 + d2, d1 + d3), overlapping>,
+    %b: !itensor.itensor<3x1xf32, [6, 8] * [1, 1], (d0, d1) -> (d0, d1), overlapping>) {
+  return
+}
+
+// CHECK-LABEL: func.func @runtime
+// The maximum stands at the first use; terms are sorted, constants last.
+// CHECK-SAME: !itensor.itensor<f32, [seq max 256, 4] * [1, 1], (d0, d1) -> (d0, d1)>
+// CHECK-SAME: !itensor.itensor<1x16xf32, [past max 255 + 1, 4] * [1, 16], (d0, d1) -> (d0, d1)>
+// CHECK-SAME: !itensor.itensor<16xf32, [ceildiv(seq max 256, 16)] * [16], (d0) -> (d0)>
+// CHECK-SAME: !itensor.itensor<f32, [past max 240 + seq max 16, past, 4] * [1, 1, 1], (d0, d1, d2) -> (d0, d2)>
+// CHECK-SAME: !itensor.itensor<f32, [2 * seq max 8 + 3] * [1], (d0) -> (d0)>
+func.func @runtime(
+    %a: !itensor.itensor<f32, [seq max 256, 4] * [1, 1], (d0, d1) -> (d0, d1)>,
+    %b: !itensor.itensor<1x16xf32, [past max 255 + 1, 4] * [1, 16], (d0, d1) -> (d0, d1)>,
+    %c: !itensor.itensor<16xf32, [ceildiv(seq max 256, 16)] * [16], (d0) -> (d0)>,
+    %d: !itensor.itensor<f32, [seq max 16 + past max 240, past, 4] * [1, 1, 1], (d0, d1, d2) -> (d0, d2)>,
+    %e: !itensor.itensor<f32, [3 + seq max 8 + seq] * [1], (d0) -> (d0)>) {
+  return
+}
+
+// An operand of run-time size has a dynamic dimension.
+// CHECK-LABEL: func.func @runtime_boundary
+func.func @runtime_boundary(%arg0: tensor<?x64xf32>) -> tensor<?x64xf32> {
+  // CHECK: dataflow.kernel "k" (%{{.*}}: !itensor.itensor<1x16xf32, [past max 255 + 1, 4] * [1, 16], (d0, d1) -> (d0, d1)> = %{{.*}} : tensor<?x64xf32>) -> tensor<?x64xf32>
+  %0 = dataflow.kernel "k" (%x : !itensor.itensor<1x16xf32, [past max 255 + 1, 4] * [1, 16], (d0, d1) -> (d0, d1)> = %arg0 : tensor<?x64xf32>) -> (tensor<?x64xf32>) {
+    dataflow.yield %x : !itensor.itensor<1x16xf32, [past max 255 + 1, 4] * [1, 16], (d0, d1) -> (d0, d1)>
+  }
+  return %0 : tensor<?x64xf32>
+}
+
+// Types of run-time size that carry the same tokens for every value.
+// CHECK-LABEL: func.func @runtime_changes
+func.func @runtime_changes(
+    %a: !itensor.itensor<f32, [seq max 256, 4] * [4, 1], (d0, d1) -> (d0 + d1)>,
+    %cache: !itensor.itensor<1x16xf32, [past max 255, 4] * [1, 16], (d0, d1) -> (d0, d1)>,
+    %row: !itensor.itensor<1x16xf32, [4] * [16], (d0) -> (0, d0)>) {
+  // CHECK: itensor.cast
+  %0 = itensor.cast %a : !itensor.itensor<f32, [seq max 256, 4] * [4, 1], (d0, d1) -> (d0 + d1)>
+      to !itensor.itensor<f32, [4 * seq max 256] * [1], (d0) -> (d0)>
+  // CHECK: itensor.reassociate
+  %1 = itensor.reassociate %a : !itensor.itensor<f32, [seq max 256, 4] * [4, 1], (d0, d1) -> (d0 + d1)>
+      to !itensor.itensor<1x2xf32, [seq max 256, 2] * [1, 2], (d0, d1) -> (d0, d1)>
+  // The cache and the new row; the cache may be empty.
+  // CHECK: itensor.concat
+  %2 = itensor.concat %cache, %row dim 0 : !itensor.itensor<1x16xf32, [past max 255, 4] * [1, 16], (d0, d1) -> (d0, d1)>, !itensor.itensor<1x16xf32, [4] * [16], (d0) -> (0, d0)>
+      to !itensor.itensor<1x16xf32, [past max 255 + 1, 4] * [1, 16], (d0, d1) -> (d0, d1)>
+  return
+}
+
 // CHECK-LABEL: func.func @fifos
 func.func @fifos() {
   // CHECK: itensor.empty : !itensor.itensor<16xf32, [4] * [16], (d0) -> (d0)>

@@ -45,3 +45,26 @@ func.func @replay(%a: !itensor.itensor<f32, [6, 4] * [1, 1], (d0, d1) -> (d0, d1
                            to !itensor.itensor<f32, [6, 3, 4] * [1, 1, 1], (d0, d1, d2) -> (d0, d2)>
   return
 }
+
+// The same order for every number of rows needs no memory either.
+// CHECK-LABEL: func.func @runtime_equal
+// CHECK-NOT: itensor.converter
+// CHECK: itensor.cast
+func.func @runtime_equal(%a: !itensor.itensor<f32, [seq max 8, 4] * [4, 1], (d0, d1) -> (d0 + d1)>) -> !itensor.itensor<f32, [4 * seq max 8] * [1], (d0) -> (d0)> {
+  %r = itensor.converter %a : !itensor.itensor<f32, [seq max 8, 4] * [4, 1], (d0, d1) -> (d0 + d1)>
+                           to !itensor.itensor<f32, [4 * seq max 8] * [1], (d0) -> (d0)>
+  return %r : !itensor.itensor<f32, [4 * seq max 8] * [1], (d0) -> (d0)>
+}
+
+// The 3x3 windows of an image that comes row by row: a line buffer of three rows,
+// 3 * 10 floats; the paper's algorithm holds all eight.
+// CHECK-LABEL: func.func @windows
+// CHECK: buffer_shape = array<i64: 3, 10>, bytes = 120 : i64
+// CHECK-SAME: (line buffer)
+// PAPER-LABEL: func.func @windows
+// PAPER: buffer_shape = array<i64: 8, 10>, bytes = 320 : i64
+func.func @windows(%a: !itensor.itensor<f32, [8, 10] * [1, 1], (d0, d1) -> (d0, d1)>) {
+  %r = itensor.converter %a : !itensor.itensor<f32, [8, 10] * [1, 1], (d0, d1) -> (d0, d1)>
+                           to !itensor.itensor<f32, [6, 8, 3, 3] * [1, 1, 1, 1], (d0, d1, d2, d3) -> (d0 + d2, d1 + d3), overlapping>
+  return
+}

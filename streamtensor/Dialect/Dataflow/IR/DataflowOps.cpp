@@ -275,10 +275,9 @@ LogicalResult TaskOp::verify() {
       auto b = dyn_cast<ITensorType>(output.getType());
       if (!a || !b)
         continue;
-      TokenOrder yielded = a.getOrder(), expected = b.getOrder();
-      if (auto difference = firstDifference(yielded, expected)) {
-        diag.attachNote() << difference->describe(yielded, expected,
-                                                  "yielded stream", "result");
+      if (auto difference =
+              itensor::describeDifference(a, b, "yielded stream", "result")) {
+        diag.attachNote() << *difference;
         break;
       }
     }
@@ -290,5 +289,34 @@ LogicalResult TaskOp::verify() {
     return emitOpError() << "expected kind to be one of compute, dma_in, "
                             "dma_out, converter, fork, join but got '"
                          << getKind() << "'";
+  return success();
+}
+
+LogicalResult TaskOp::canonicalize(TaskOp op, PatternRewriter &rewriter) {
+  // Only what carries no effects may stand beside the one task inside.
+  TaskOp inner;
+  for (Operation &nested : op.getBlock().without_terminator()) {
+    if (auto task = dyn_cast<TaskOp>(nested)) {
+      if (inner)
+        return rewriter.notifyMatchFailure(op, "it holds several tasks");
+      inner = task;
+    } else if (!isPure(&nested)) {
+      return rewriter.notifyMatchFailure(op, "it does something besides");
+    }
+  }
+  if (!inner)
+    return rewriter.notifyMatchFailure(op, "it holds no task");
+  if (!llvm::equal(cast<YieldOp>(op.getYield()).getValues(),
+                   inner.getResults()))
+    return rewriter.notifyMatchFailure(op, "it yields other values");
+  rewriter.modifyOpInPlace(inner, [&] {
+    for (NamedAttribute attribute : op->getDiscardableAttrs())
+      if (!inner->hasAttr(attribute.getName()))
+        inner->setAttr(attribute.getName(), attribute.getValue());
+  });
+  Operation *yield = op.getYield();
+  rewriter.inlineBlockBefore(&op.getBlock(), op, op.getInits());
+  rewriter.eraseOp(yield);
+  rewriter.replaceOp(op, inner.getResults());
   return success();
 }

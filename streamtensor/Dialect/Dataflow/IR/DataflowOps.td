@@ -67,7 +67,8 @@ def Dataflow_TaskOp : Dataflow_Op<"task", [SingleBlock, RecursiveMemoryEffects]>
     tokens that the task wrote. After the conversion to streams it has neither
     inits nor results, only effects. `kind` is one of compute, dma_in, dma_out,
     converter, fork, join. Tasks nest: those inside a task are processes of their
-    own, and streams between them stay inside.
+    own, and streams between them stay inside. A task that is nothing but one
+    other task is that task.
 
     ```mlir
     %y = dataflow.task "copy" inits(%o = %e) : (!itensor.itensor<f32, [8] * [1], (d0) -> (d0)>) attributes {kind = "compute"} {
@@ -92,6 +93,7 @@ def Dataflow_TaskOp : Dataflow_Op<"task", [SingleBlock, RecursiveMemoryEffects]>
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
+  let hasCanonicalizeMethod = 1;
   let skipDefaultBuilders = 1;
   let builders = [
     OpBuilder<(ins "::llvm::StringRef":$sym, "::llvm::StringRef":$kind,

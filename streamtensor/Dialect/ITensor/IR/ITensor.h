@@ -14,6 +14,7 @@
 #ifndef STREAMTENSOR_DIALECT_ITENSOR_IR_ITENSOR_H
 #define STREAMTENSOR_DIALECT_ITENSOR_IR_ITENSOR_H
 
+#include "streamtensor/Support/SymbolicOrder.h"
 #include "streamtensor/Support/TokenOrder.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
@@ -32,5 +33,19 @@
 
 #define GET_OP_CLASSES
 #include "streamtensor/Dialect/ITensor/IR/ITensorOps.h.inc"
+
+namespace streamtensor::itensor {
+
+/// Where the token sequences of two types part, in words, or nothing when they
+/// are the same for all values of their parameters.
+std::optional<std::string> describeDifference(ITensorType a, ITensorType b,
+                                              llvm::StringRef nameA,
+                                              llvm::StringRef nameB);
+
+/// Both types carry the same tokens in the same order, for all values of their
+/// parameters: itensor.cast may lead from one to the other.
+bool isSameSequence(ITensorType a, ITensorType b);
+
+} // namespace streamtensor::itensor
 
 #endif // STREAMTENSOR_DIALECT_ITENSOR_IR_ITENSOR_H

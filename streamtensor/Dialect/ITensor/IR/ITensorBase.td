@@ -44,7 +44,12 @@ def ITensor_ITensorType : ITensor_Type<"ITensor", "itensor"> {
     Syntax:
 
     ```
-    itensor ::= `itensor` `<` element `,` trips `*` steps `,` map `>`
+    itensor ::= `itensor` `<` element `,` trips `*` steps `,` map
+                (`,` `overlapping`)? `>`
+    trip    ::= term (`+` term)*
+    term    ::= integer | (integer `*`)? (parameter | ceildiv)
+    parameter ::= name (`max` integer)?
+    ceildiv ::= `ceildiv` `(` trip `,` integer `)`
     ```
 
     `element` is the shape and type of a token (a scalar token is just a type),
@@ -61,26 +66,56 @@ def ITensor_ITensorType : ITensor_Type<"ITensor", "itensor"> {
     ```
 
     The verifier checks that each data dimension is covered exactly and without
-    overlap by its loops and its element size (DESIGN section 3).
+    overlap by its loops and its element size (docs/itensor.md). Only a type
+    marked `overlapping` may pass data more than once along a dimension, as the
+    windows of a convolution do; gaps are never allowed.
+
+    ```mlir
+    // the windows of 3x3 of an 8x10 image, one row of windows after the other
+    !itensor.itensor<f32, [6, 8, 3, 3] * [1, 1, 1, 1], (d0, d1, d2, d3) -> (d0 + d2, d1 + d3), overlapping>
+    ```
+
+    A trip count may be an affine expression of run-time parameters, integers
+    from 0 to the maximum that stands at their first use. Two types are
+    compatible if their tokens are the same for all values.
+
+    ```mlir
+    // tensor<?x64xf32>: the rows of a cache and one more, four tokens each
+    !itensor.itensor<1x16xf32, [past max 255 + 1, 4] * [1, 16], (d0, d1) -> (d0, d1)>
+    ```
   }];
   let parameters = (ins
     ArrayRefParameter<"int64_t">:$elementShape,
     "::mlir::Type":$elementType,
     ArrayRefParameter<"int64_t">:$trips,
     ArrayRefParameter<"int64_t">:$steps,
-    "::mlir::AffineMap":$map
+    "::mlir::AffineMap":$map,
+    // All trip counts, canonically spelled, when some are known at run time
+    // only; `trips` are their upper bounds then. Else null.
+    "::mlir::StringAttr":$runtimeTrips,
+    "bool":$overlapping
   );
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let builders = [
     TypeBuilderWithInferredContext<(ins "::mlir::Type":$elementType,
-                                    "const ::streamtensor::TokenOrder &":$order)>
+                                    "const ::streamtensor::TokenOrder &":$order,
+                                    CArg<"bool", "false">:$overlapping)>,
+    TypeBuilderWithInferredContext<(ins "::mlir::Type":$elementType,
+                                    "const ::streamtensor::SymbolicOrder &":$order,
+                                    CArg<"bool", "false">:$overlapping)>
   ];
   let extraClassDeclaration = [{
+    /// Whether no trip count depends on a run-time parameter.
+    bool isStatic() const { return !getRuntimeTrips(); }
     /// The order of the tokens, as the MLIR-free structure that decides
-    /// compatibility (Support/TokenOrder.h).
+    /// compatibility (Support/TokenOrder.h). Of a type that is not static: the
+    /// order in which each trip count has its upper bound.
     ::streamtensor::TokenOrder getOrder() const;
-    /// Shape of the tensor that the tokens cover.
+    /// The order for all values of the parameters (Support/SymbolicOrder.h).
+    ::streamtensor::SymbolicOrder getSymbolicOrder() const;
+    /// Shape of the tensor that the tokens cover; a size that is known at run
+    /// time only is dynamic.
     ::llvm::SmallVector<int64_t> getTensorShape() const;
     /// The tensor type that the tokens cover.
     ::mlir::RankedTensorType getTensorType() const;
@@ -88,7 +123,8 @@ def ITensor_ITensorType : ITensor_Type<"ITensor", "itensor"> {
     int64_t getTokenElements() const;
     /// Width of one token in bits.
     int64_t getTokenBits() const;
-    /// Number of tokens in one pass, revisits included.
+    /// Number of tokens in one pass, revisits included; the upper bound where it
+    /// depends on run-time parameters.
     int64_t getNumTokens() const;
     /// A scalar token has no element shape.
     bool hasScalarToken() const { return getElementShape().empty(); }

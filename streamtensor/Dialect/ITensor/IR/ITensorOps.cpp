@@ -23,19 +23,75 @@ using namespace streamtensor::itensor;
 #define GET_OP_CLASSES
 #include "streamtensor/Dialect/ITensor/IR/ITensorOps.cpp.inc"
 
-/// An error that names both types; with `difference`, a note says where their
-/// sequences part.
+/// An error that names both types; `difference`, where there is one, follows as
+/// a note.
 static InFlightDiagnostic
 emitMismatch(Operation *op, StringRef expected, ITensorType source,
              ITensorType result,
-             const std::optional<TokenDifference> &difference = {}) {
+             const std::optional<std::string> &difference = {}) {
   InFlightDiagnostic diag = op->emitOpError()
                             << "expected types of " << expected << " but got "
                             << source << " and " << result;
   if (difference)
-    diag.attachNote() << difference->describe(
-        source.getOrder(), result.getOrder(), "source", "result");
+    diag.attachNote() << *difference;
   return diag;
+}
+
+std::optional<std::string> itensor::describeDifference(ITensorType a,
+                                                       ITensorType b,
+                                                       StringRef nameA,
+                                                       StringRef nameB) {
+  if (a.isStatic() && b.isStatic()) {
+    TokenOrder x = a.getOrder(), y = b.getOrder();
+    if (auto difference = firstDifference(x, y))
+      return difference->describe(x, y, nameA.str(), nameB.str());
+    return std::nullopt;
+  }
+  if (auto difference =
+          firstDifference(a.getSymbolicOrder(), b.getSymbolicOrder()))
+    return difference->describe(nameA.str(), nameB.str());
+  return std::nullopt;
+}
+
+bool itensor::isSameSequence(ITensorType a, ITensorType b) {
+  return a == b || !describeDifference(a, b, "", "");
+}
+
+/// The same for the elements, whatever the tokens and shapes.
+static std::optional<std::string> describeElementDifference(ITensorType a,
+                                                            ITensorType b) {
+  if (a.isStatic() && b.isStatic()) {
+    TokenOrder x = a.getOrder(), y = b.getOrder();
+    if (auto difference = firstElementDifference(x, y))
+      return difference->describe(x, y, "source", "result");
+    return std::nullopt;
+  }
+  if (auto difference =
+          firstElementDifference(a.getSymbolicOrder(), b.getSymbolicOrder()))
+    return difference->describe("source", "result");
+  return std::nullopt;
+}
+
+/// Why the tensors of `a` and `b` have different shapes, or nothing.
+static std::optional<std::string> describeShapeDifference(ITensorType a,
+                                                          ITensorType b) {
+  const auto shapes = [](const TokenOrder &x, const TokenOrder &y) {
+    return "the source covers a tensor of " + shapeString(x.dataExtents()) +
+           " but the result one of " + shapeString(y.dataExtents());
+  };
+  if (a.isStatic() && b.isStatic()) {
+    TokenOrder x = a.getOrder(), y = b.getOrder();
+    if (x.dataExtents() != y.dataExtents())
+      return shapes(x, y);
+    return std::nullopt;
+  }
+  if (auto difference =
+          firstShapeDifference(a.getSymbolicOrder(), b.getSymbolicOrder()))
+    return difference->reason.empty()
+               ? "with " + valuesString(difference->values) + ", " +
+                     shapes(difference->a, difference->b)
+               : difference->reason;
+  return std::nullopt;
 }
 
 static LogicalResult verifyToken(Operation *op, ITensorType type, Type token) {
@@ -73,7 +129,7 @@ LogicalResult CastOp::verify() {
   ITensorType source = getSource().getType(), result = getResult().getType();
   if (failed(verifySameElementType(*this, source, result)))
     return failure();
-  if (auto difference = firstDifference(source.getOrder(), result.getOrder()))
+  if (auto difference = describeDifference(source, result, "source", "result"))
     return emitMismatch(*this, "one token sequence", source, result,
                         difference);
   return success();
@@ -108,8 +164,7 @@ LogicalResult ReassociateOp::verify() {
   ITensorType source = getSource().getType(), result = getResult().getType();
   if (failed(verifySameElementType(*this, source, result)))
     return failure();
-  if (auto difference =
-          firstElementDifference(source.getOrder(), result.getOrder()))
+  if (auto difference = describeElementDifference(source, result))
     return emitMismatch(*this, "one element order", source, result, difference);
   return success();
 }
@@ -123,7 +178,7 @@ OpFoldResult ReassociateOp::fold(FoldAdaptor) {
 LogicalResult ReassociateOp::canonicalize(ReassociateOp op,
                                           PatternRewriter &rewriter) {
   ITensorType result = op.getResult().getType();
-  if (sameSequence(op.getSource().getType().getOrder(), result.getOrder())) {
+  if (isSameSequence(op.getSource().getType(), result)) {
     rewriter.replaceOpWithNewOp<CastOp>(op, result, op.getSource());
     return success();
   }
@@ -136,7 +191,7 @@ LogicalResult ReassociateOp::canonicalize(ReassociateOp op,
   // nothing: two steps stay two where one would have to be both.
   ITensorType source = producer.getSource().getType();
   if (source.getTokenElements() != result.getTokenElements() &&
-      source.getTensorShape() != result.getTensorShape())
+      describeShapeDifference(source, result))
     return rewriter.notifyMatchFailure(
         op, "one step would change both the token width and the tensor shape");
   rewriter.modifyOpInPlace(
@@ -148,15 +203,10 @@ LogicalResult ConverterOp::verify() {
   ITensorType source = getSource().getType(), result = getResult().getType();
   if (failed(verifySameElementType(*this, source, result)))
     return failure();
-  if (source.getTensorShape() != result.getTensorShape()) {
-    InFlightDiagnostic diag =
-        emitMismatch(*this, "one tensor shape", source, result);
-    diag.attachNote() << "the source covers " << source.getTensorType()
-                      << " but the result " << result.getTensorType();
-    return diag;
-  }
+  if (auto difference = describeShapeDifference(source, result))
+    return emitMismatch(*this, "one tensor shape", source, result, difference);
   if (std::optional<ArrayRef<int64_t>> buffer = getBufferShape()) {
-    SmallVector<int64_t> shape = source.getTensorShape();
+    std::vector<int64_t> shape = source.getOrder().dataExtents();
     bool fits = buffer->size() == shape.size();
     for (size_t dim = 0; fits && dim < shape.size(); ++dim)
       fits = (*buffer)[dim] >= 0 && (*buffer)[dim] <= shape[dim];
@@ -179,7 +229,7 @@ OpFoldResult ConverterOp::fold(FoldAdaptor) {
 LogicalResult ConverterOp::canonicalize(ConverterOp op,
                                         PatternRewriter &rewriter) {
   ITensorType result = op.getResult().getType();
-  if (!sameSequence(op.getSource().getType().getOrder(), result.getOrder()))
+  if (!isSameSequence(op.getSource().getType(), result))
     return skipCast(op, rewriter);
   rewriter.replaceOpWithNewOp<CastOp>(op, result, op.getSource());
   return success();
@@ -196,7 +246,7 @@ LogicalResult ForkOp::verify() {
     if (result != source)
       return emitMismatch(
           *this, "one spelling", source, result,
-          firstDifference(source.getOrder(), result.getOrder()));
+          describeDifference(source, result, "source", "result"));
   }
   if (getCopies().empty())
     return emitOpError() << "expected at least one copy";
@@ -273,54 +323,100 @@ LogicalResult ForkOp::canonicalize(ForkOp op, PatternRewriter &rewriter) {
 // ChunkOp, ConcatOp and JoinOp
 //===----------------------------------------------------------------------===//
 
-/// Checks that `parts`, one behind the other along `dim`, are the slices of
-/// `whole`, each in the order that `whole` has there.
-static LogicalResult verifyParts(Operation *op, ITensorType whole,
-                                 TypeRange parts, int64_t dim) {
-  SmallVector<int64_t> shape = whole.getTensorShape();
-  if (parts.empty())
-    return op->emitOpError() << "expected at least one part";
-  if (dim >= static_cast<int64_t>(shape.size()))
-    return op->emitOpError() << "expected a dimension below " << shape.size()
-                             << " but got " << dim;
+/// Why `parts`, one behind the other along `dim`, are not the slices of
+/// `whole`, each in the order that `whole` has there; empty when they are.
+static std::string describeParts(const TokenOrder &whole,
+                                 ArrayRef<TokenOrder> parts, unsigned dim) {
+  const std::vector<int64_t> shape = whole.dataExtents();
   int64_t low = 0;
-  for (auto [index, type] : llvm::enumerate(parts)) {
+  for (auto [index, part] : llvm::enumerate(parts)) {
+    const std::string name = "part " + std::to_string(index);
+    std::vector<int64_t> expected = shape, got = part.dataExtents();
+    if (got.size() == shape.size())
+      expected[dim] = got[dim];
+    if (got != expected)
+      return name + " covers a tensor of " + shapeString(got) +
+             ", which is no slice of " + shapeString(shape) +
+             " along dimension " + std::to_string(dim);
+    std::string reason;
+    std::optional<TokenOrder> slice =
+        sliceTokenOrder(whole, dim, low, got[dim], reason);
+    if (!slice)
+      return name + " is no stream: " + reason;
+    if (auto difference = firstDifference(*slice, part))
+      return difference->describe(*slice, part, "whole (at " + name + ")",
+                                  name);
+    low += got[dim];
+  }
+  if (low != shape[dim])
+    return "the parts fill " + std::to_string(low) + " of " +
+           std::to_string(shape[dim]) + " along dimension " +
+           std::to_string(dim);
+  return "";
+}
+
+/// Why `sources` do not make up `result` in turn; empty when they do.
+static std::string describeTurns(const TokenOrder &result,
+                                 ArrayRef<TokenOrder> sources) {
+  std::string reason;
+  std::optional<TokenOrder> share =
+      dealTokenOrder(result, sources.size(), reason);
+  if (!share)
+    return reason;
+  for (auto [index, source] : llvm::enumerate(sources))
+    if (auto difference = firstDifference(*share, source))
+      return difference->describe(*share, source, "share",
+                                  "source " + std::to_string(index));
+  return "";
+}
+
+/// Checks that `describe` has nothing to say about `whole` and `parts` at all
+/// values of their parameters; `expected` begins the error.
+static LogicalResult verifyRelation(
+    Operation *op, const llvm::Twine &expected, ITensorType whole,
+    TypeRange parts,
+    function_ref<std::string(const TokenOrder &, ArrayRef<TokenOrder>)>
+        describe) {
+  SmallVector<TokenOrder> orders;
+  std::vector<SymbolicOrder> symbolic = {whole.getSymbolicOrder()};
+  for (Type type : parts) {
     auto part = cast<ITensorType>(type);
     if (failed(verifySameElementType(op, whole, part)))
       return failure();
-    SmallVector<int64_t> expected = shape, got = part.getTensorShape();
-    std::string reason;
-    if (got.size() == shape.size()) {
-      expected[dim] = got[dim];
-      if (got == expected) {
-        std::optional<TokenOrder> slice =
-            sliceTokenOrder(whole.getOrder(), dim, low, got[dim], reason);
-        low += got[dim];
-        if (!slice)
-          return op->emitOpError()
-                 << "expected part " << index << " of " << whole
-                 << " to be a stream but got " << part << ": " << reason;
-        if (auto difference = firstDifference(*slice, part.getOrder())) {
-          InFlightDiagnostic diag = op->emitOpError()
-                                    << "expected part " << index
-                                    << " to have the order of " << whole
-                                    << " but got " << part;
-          diag.attachNote() << difference->describe(
-              *slice, part.getOrder(), "part of the whole", "part");
-          return diag;
-        }
-        continue;
-      }
-    }
-    return op->emitOpError()
-           << "expected part " << index << " to be a slice of " << whole
-           << " along dimension " << dim << " but got " << part;
+    symbolic.push_back(part.getSymbolicOrder());
   }
-  if (low != shape[dim])
+  std::string problem;
+  std::optional<ValuesFound> found =
+      findValues(symbolic, [&](const ParameterValues &values) {
+        orders.clear();
+        for (const SymbolicOrder &part : llvm::drop_begin(symbolic))
+          orders.push_back(part.at(values));
+        problem = describe(symbolic.front().at(values), orders);
+        return !problem.empty();
+      });
+  if (!found)
+    return success();
+  InFlightDiagnostic diag = op->emitOpError()
+                            << expected << " " << whole << " but got " << parts;
+  if (!found->values.empty())
+    problem = "with " + valuesString(found->values) + ", " + problem;
+  diag.attachNote() << (found->reason.empty() ? problem : found->reason);
+  return diag;
+}
+
+static LogicalResult verifyParts(Operation *op, ITensorType whole,
+                                 TypeRange parts, uint64_t dim) {
+  if (parts.empty())
+    return op->emitOpError() << "expected at least one part";
+  if (dim >= whole.getMap().getNumResults())
     return op->emitOpError()
-           << "expected parts that fill dimension " << dim << " of " << whole
-           << ", " << shape[dim] << ", but got " << low;
-  return success();
+           << "expected a dimension below " << whole.getMap().getNumResults()
+           << " but got " << dim;
+  return verifyRelation(
+      op, "expected parts that make up", whole, parts,
+      [&](const TokenOrder &order, ArrayRef<TokenOrder> orders) {
+        return describeParts(order, orders, dim);
+      });
 }
 
 LogicalResult ChunkOp::verify() {
@@ -339,8 +435,8 @@ LogicalResult ChunkOp::canonicalize(ChunkOp op, PatternRewriter &rewriter) {
       concat.getParts().size() != op.getParts().size())
     return skipCast(op, rewriter);
   for (auto [before, after] : llvm::zip_equal(concat.getParts(), op.getParts()))
-    if (cast<ITensorType>(before.getType()).getTensorShape() !=
-        cast<ITensorType>(after.getType()).getTensorShape())
+    if (describeShapeDifference(cast<ITensorType>(before.getType()),
+                                cast<ITensorType>(after.getType())))
       return rewriter.notifyMatchFailure(op, "it cuts elsewhere than it joins");
   SmallVector<Value> parts;
   for (auto [before, after] : llvm::zip_equal(concat.getParts(), op.getParts()))
@@ -375,8 +471,7 @@ LogicalResult ConcatOp::canonicalize(ConcatOp op, PatternRewriter &rewriter) {
         op, "its parts are not those of one chunk, in order");
   // Equal parts do not make equal wholes: these may interleave them
   // differently.
-  ITensorType source = chunk.getSource().getType();
-  if (!sameSequence(source.getOrder(), op.getResult().getType().getOrder()))
+  if (!isSameSequence(chunk.getSource().getType(), op.getResult().getType()))
     return rewriter.notifyMatchFailure(
         op, "it delivers the parts in another order than the chunk takes them");
   rewriter.replaceOpWithNewOp<CastOp>(op, op.getResult().getType(),
@@ -385,31 +480,11 @@ LogicalResult ConcatOp::canonicalize(ConcatOp op, PatternRewriter &rewriter) {
 }
 
 LogicalResult JoinOp::verify() {
-  ITensorType result = getResult().getType();
   if (getSources().empty())
     return emitOpError() << "expected at least one source";
-  std::string reason;
-  std::optional<TokenOrder> share =
-      dealTokenOrder(result.getOrder(), getSources().size(), reason);
-  if (!share)
-    return emitOpError() << "expected " << getSources().size()
-                         << " streams that make up " << result
-                         << " in turn: " << reason;
-  for (auto [index, value] : llvm::enumerate(getSources())) {
-    auto source = cast<ITensorType>(value.getType());
-    if (failed(verifySameElementType(*this, source, result)))
-      return failure();
-    if (auto difference = firstDifference(*share, source.getOrder())) {
-      InFlightDiagnostic diag = emitOpError()
-                                << "expected source " << index
-                                << " to have the order of its share of "
-                                << result << " but got " << source;
-      diag.attachNote() << difference->describe(*share, source.getOrder(),
-                                                "share", "source");
-      return diag;
-    }
-  }
-  return success();
+  return verifyRelation(*this, "expected sources that take turns in",
+                        getResult().getType(), getSources().getTypes(),
+                        describeTurns);
 }
 
 OpFoldResult JoinOp::fold(FoldAdaptor) {

@@ -74,10 +74,32 @@ static TokenOrder makeOrder(ArrayRef<int64_t> element, ArrayRef<int64_t> trips,
   return order;
 }
 
+/// Reads the trip counts of a list; each maximum stands at the first use of its
+/// parameter. Returns false and the cause in `error`.
+static bool readTrips(StringRef text, SymbolicOrder &order,
+                      std::string &error) {
+  order.trips.clear();
+  while (!text.empty()) {
+    // A comma inside of a ceildiv separates nothing.
+    size_t end = 0;
+    for (int depth = 0; end < text.size() && (depth > 0 || text[end] != ',');
+         ++end)
+      depth += text[end] == '(' ? 1 : text[end] == ')' ? -1 : 0;
+    std::optional<TripCount> trip =
+        TripCount::parse(text.take_front(end).str(), order.maxima, error);
+    if (!trip)
+      return false;
+    order.trips.push_back(*trip);
+    text = text.drop_front(std::min(end + 1, text.size()));
+  }
+  return true;
+}
+
 LogicalResult ITensorType::verify(function_ref<InFlightDiagnostic()> emitError,
                                   ArrayRef<int64_t> elementShape,
                                   Type elementType, ArrayRef<int64_t> trips,
-                                  ArrayRef<int64_t> steps, AffineMap map) {
+                                  ArrayRef<int64_t> steps, AffineMap map,
+                                  StringAttr runtimeTrips, bool overlapping) {
   if (!elementType.isIntOrFloat())
     return emitError() << "expected an integer or float element type but got "
                        << elementType;
@@ -95,62 +117,169 @@ LogicalResult ITensorType::verify(function_ref<InFlightDiagnostic()> emitError,
       return emitError() << "expected each map result to be a sum of distinct "
                             "iteration dimensions or the constant 0";
   std::string error;
-  if (!makeOrder(elementShape, trips, steps, map).verify(error))
-    return emitError() << error;
+  TokenOrder order = makeOrder(elementShape, trips, steps, map);
+  if (!runtimeTrips) {
+    if (!order.verify(error, overlapping))
+      return emitError() << error;
+  } else {
+    SymbolicOrder symbolic(order);
+    if (!readTrips(runtimeTrips.getValue(), symbolic, error) ||
+        !symbolic.verify(error, overlapping))
+      return emitError() << error;
+    if (symbolic.isStatic() || symbolic.tripsString() != runtimeTrips ||
+        symbolic.largest() != order)
+      return emitError()
+             << "expected canonical run-time trip counts with their "
+                "upper bounds but got '"
+             << runtimeTrips.getValue() << "'";
+  }
+  if (overlapping && order.verify(error))
+    return emitError() << "is marked overlapping but its tokens do not overlap";
   return success();
 }
 
-ITensorType ITensorType::get(Type elementType, const TokenOrder &order) {
-  MLIRContext *context = elementType.getContext();
+static AffineMap makeMap(MLIRContext *context,
+                         const std::vector<std::vector<unsigned>> &dims,
+                         size_t numLoops) {
   SmallVector<AffineExpr> results;
-  for (const std::vector<unsigned> &loops : order.map) {
+  for (const std::vector<unsigned> &loops : dims) {
     AffineExpr sum = getAffineConstantExpr(0, context);
     for (unsigned loop : loops)
       sum = sum + getAffineDimExpr(loop, context);
     results.push_back(sum);
   }
-  auto map = AffineMap::get(order.trips.size(), 0, results, context);
+  return AffineMap::get(numLoops, 0, results, context);
+}
+
+ITensorType ITensorType::get(Type elementType, const TokenOrder &order,
+                             bool overlapping) {
+  MLIRContext *context = elementType.getContext();
   return get(context, order.element, elementType, order.trips, order.steps,
-             map);
+             makeMap(context, order.map, order.trips.size()), StringAttr(),
+             overlapping);
+}
+
+/// The spelling of run-time trip counts; null when all are constants.
+static StringAttr spellTrips(MLIRContext *context, const SymbolicOrder &order) {
+  if (llvm::all_of(order.trips,
+                   [](const TripCount &trip) { return trip.isConstant(); }))
+    return {};
+  return StringAttr::get(context, order.tripsString());
+}
+
+ITensorType ITensorType::get(Type elementType, const SymbolicOrder &order,
+                             bool overlapping) {
+  MLIRContext *context = elementType.getContext();
+  TokenOrder largest = order.largest();
+  return get(context, largest.element, elementType, largest.trips,
+             largest.steps, makeMap(context, largest.map, largest.trips.size()),
+             spellTrips(context, order), overlapping);
+}
+
+/// Appends one term of a trip count, and the sum that begins with it.
+static ParseResult parseTrip(AsmParser &parser, std::string &text) {
+  while (true) {
+    int64_t number = 0;
+    StringRef name;
+    SMLoc loc = parser.getCurrentLocation();
+    OptionalParseResult integer = parser.parseOptionalInteger(number);
+    if (integer.has_value()) {
+      if (failed(*integer))
+        return failure();
+      text += std::to_string(number);
+    }
+    if (!integer.has_value() || succeeded(parser.parseOptionalStar())) {
+      text += integer.has_value() ? " * " : "";
+      if (failed(parser.parseOptionalKeyword(&name)))
+        return parser.emitError(
+            loc, "expected a trip count: an integer, a parameter or ceildiv");
+      text += name;
+      if (name == "ceildiv") {
+        text += "(";
+        if (parser.parseLParen() || parseTrip(parser, text) ||
+            parser.parseComma() || parser.parseInteger(number) ||
+            parser.parseRParen())
+          return failure();
+        text += ", " + std::to_string(number) + ")";
+      } else if (succeeded(parser.parseOptionalKeyword("max"))) {
+        if (parser.parseInteger(number))
+          return failure();
+        text += " max " + std::to_string(number);
+      }
+    }
+    if (failed(parser.parseOptionalPlus()))
+      return success();
+    text += " + ";
+  }
 }
 
 Type ITensorType::parse(AsmParser &parser) {
-  SmallVector<int64_t> element, trips, steps;
+  SmallVector<int64_t> element, steps;
   Type elementType;
   AffineMap map;
-  auto parseList = [&](SmallVectorImpl<int64_t> &list) {
-    return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
-      return parser.parseInteger(list.emplace_back());
-    });
-  };
+  SmallVector<std::string> spelled;
   SMLoc loc = parser.getCurrentLocation();
   if (parser.parseLess() ||
       parser.parseDimensionList(element, /*allowDynamic=*/false,
                                 /*withTrailingX=*/true) ||
-      parser.parseType(elementType) || parser.parseComma() ||
-      parseList(trips) || parser.parseStar() || parseList(steps) ||
-      parser.parseComma() || parser.parseAffineMap(map) ||
-      parser.parseGreater())
+      parser.parseType(elementType) || parser.parseComma())
     return {};
-  return parser.getChecked<ITensorType>(loc, parser.getContext(), element,
-                                        elementType, trips, steps, map);
+  SMLoc tripsLoc = parser.getCurrentLocation();
+  if (parser.parseCommaSeparatedList(
+          AsmParser::Delimiter::Square,
+          [&] { return parseTrip(parser, spelled.emplace_back()); }) ||
+      parser.parseStar() ||
+      parser.parseCommaSeparatedList(
+          AsmParser::Delimiter::Square,
+          [&] { return parser.parseInteger(steps.emplace_back()); }) ||
+      parser.parseComma() || parser.parseAffineMap(map))
+    return {};
+  bool overlapping = false;
+  if (succeeded(parser.parseOptionalComma())) {
+    if (parser.parseKeyword("overlapping"))
+      return {};
+    overlapping = true;
+  }
+  if (parser.parseGreater())
+    return {};
+  SymbolicOrder order;
+  std::string error;
+  SmallVector<int64_t> trips;
+  for (const std::string &text : spelled) {
+    // A plain number may have more digits than one inside an expression.
+    int64_t number = 0;
+    if (!StringRef(text).getAsInteger(10, number)) {
+      order.trips.push_back(number);
+    } else if (std::optional<TripCount> trip =
+                   TripCount::parse(text, order.maxima, error)) {
+      order.trips.push_back(*trip);
+    } else {
+      parser.emitError(tripsLoc) << error;
+      return {};
+    }
+  }
+  for (const TripCount &trip : order.trips)
+    trips.push_back(trip.highest(order.maxima));
+  return parser.getChecked<ITensorType>(
+      loc, parser.getContext(), element, elementType, trips, steps, map,
+      spellTrips(parser.getContext(), order), overlapping);
 }
 
 void ITensorType::print(AsmPrinter &printer) const {
-  auto printList = [&](ArrayRef<int64_t> list) {
-    printer << '[';
-    llvm::interleaveComma(list, printer);
-    printer << ']';
-  };
   printer << '<';
   for (int64_t size : getElementShape())
     printer << size << 'x';
-  printer << getElementType() << ", ";
-  printList(getTrips());
-  printer << " * ";
-  printList(getSteps());
-  printer << ", ";
+  printer << getElementType() << ", [";
+  if (getRuntimeTrips())
+    printer << getRuntimeTrips().getValue();
+  else
+    llvm::interleaveComma(getTrips(), printer);
+  printer << "] * [";
+  llvm::interleaveComma(getSteps(), printer);
+  printer << "], ";
   getMap().print(printer.getStream());
+  if (getOverlapping())
+    printer << ", overlapping";
   printer << '>';
 }
 
@@ -158,9 +287,25 @@ TokenOrder ITensorType::getOrder() const {
   return makeOrder(getElementShape(), getTrips(), getSteps(), getMap());
 }
 
+SymbolicOrder ITensorType::getSymbolicOrder() const {
+  SymbolicOrder order(getOrder());
+  std::string error;
+  if (getRuntimeTrips() &&
+      !readTrips(getRuntimeTrips().getValue(), order, error))
+    llvm_unreachable("the verifier reads the trip counts");
+  return order;
+}
+
 SmallVector<int64_t> ITensorType::getTensorShape() const {
   std::vector<int64_t> extents = getOrder().dataExtents();
-  return SmallVector<int64_t>(extents.begin(), extents.end());
+  SmallVector<int64_t> shape(extents.begin(), extents.end());
+  if (isStatic())
+    return shape;
+  for (auto [size, extent] :
+       llvm::zip_equal(shape, getSymbolicOrder().dataExtents()))
+    if (!extent || !extent->isConstant())
+      size = ShapedType::kDynamic;
+  return shape;
 }
 
 RankedTensorType ITensorType::getTensorType() const {
