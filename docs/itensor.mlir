@@ -15,12 +15,12 @@ func.func @transpose(%rows: !itensor.itensor<f32, [4, 6] * [1, 1], (d0, d1) -> (
   return %columns : !itensor.itensor<f32, [6, 4] * [1, 1], (d0, d1) -> (d1, d0)>
 }
 
-// Tokens of 4 rows against tokens of 6: the loops are split so that both have
-// segments of 12 rows.
-func.func @common_multiple(%fours: !itensor.itensor<4x1xf32, [2, 6] * [1, 4], (d0, d1) -> (d1, d0)>) -> !itensor.itensor<6x1xf32, [2, 4] * [1, 6], (d0, d1) -> (d1, d0)> {
-  %sixes = itensor.converter %fours : !itensor.itensor<4x1xf32, [2, 6] * [1, 4], (d0, d1) -> (d1, d0)>
-                                   to !itensor.itensor<6x1xf32, [2, 4] * [1, 6], (d0, d1) -> (d1, d0)>
-  return %sixes : !itensor.itensor<6x1xf32, [2, 4] * [1, 6], (d0, d1) -> (d1, d0)>
+// Tokens of 4 rows against tokens of 6, each in rows of tokens: the loops are
+// split so that both have segments of 12 rows.
+func.func @common_multiple(%fours: !itensor.itensor<4x1xf32, [6, 2] * [4, 1], (d0, d1) -> (d0, d1)>) -> !itensor.itensor<6x1xf32, [4, 2] * [6, 1], (d0, d1) -> (d0, d1)> {
+  %sixes = itensor.converter %fours : !itensor.itensor<4x1xf32, [6, 2] * [4, 1], (d0, d1) -> (d0, d1)>
+                                   to !itensor.itensor<6x1xf32, [4, 2] * [6, 1], (d0, d1) -> (d0, d1)>
+  return %sixes : !itensor.itensor<6x1xf32, [4, 2] * [6, 1], (d0, d1) -> (d0, d1)>
 }
 
 // Windows of 3x2 rows and columns of a 5x4 tensor that comes row by row.
