@@ -99,3 +99,11 @@ func.func @two_readers() {
   }
   return
 }
+
+// -----
+
+func.func @bridge(%a: !itensor.itensor<4xf32, [2] * [4], (d0) -> (d0)>) {
+  // expected-error @below {{'stream.from_itensor' op expected a stream of 4 elements of 'f32' a token, as '!itensor.itensor<4xf32, [2] * [4], (d0) -> (d0)>' has, but got '!stream.stream<f32, 2>'}}
+  %s = stream.from_itensor %a : !itensor.itensor<4xf32, [2] * [4], (d0) -> (d0)> -> !stream.stream<f32, 2>
+  return
+}

@@ -166,3 +166,22 @@ LogicalResult CastOp::verify() {
                        << source.getElementType() << " a token but got "
                        << result;
 }
+
+static LogicalResult verifyBridge(Operation *op, itensor::ITensorType itensor,
+                                  StreamType stream) {
+  if (itensor.getElementType() == stream.getElementType() &&
+      itensor.getTokenElements() == stream.getTokenElements())
+    return success();
+  return op->emitOpError() << "expected a stream of "
+                           << itensor.getTokenElements() << " elements of "
+                           << itensor.getElementType() << " a token, as "
+                           << itensor << " has, but got " << stream;
+}
+
+LogicalResult FromITensorOp::verify() {
+  return verifyBridge(*this, getSource().getType(), getResult().getType());
+}
+
+LogicalResult ToITensorOp::verify() {
+  return verifyBridge(*this, getResult().getType(), getSource().getType());
+}

@@ -110,7 +110,10 @@ def Stream_CastOp : Stream_Op<"cast", [Pure]> {
   }];
 }
 
-class Stream_Bridge<string mnemonic> : Stream_Op<mnemonic, [Pure]>;
+/// Both sides carry tokens of one element type and one number of elements.
+class Stream_Bridge<string mnemonic> : Stream_Op<mnemonic, [Pure]> {
+  let hasVerifier = 1;
+}
 
 def Stream_FromITensorOp : Stream_Bridge<"from_itensor"> {
   let summary = "itensor_to_stream: gone after bufferization";
