@@ -29,6 +29,17 @@ def fails():
 
 def wrong():
     return torch.nn.Linear(5, 3)
+
+def torch_function():
+    return (lambda x: x), (torch.randn(2, 5),)
+
+def three():
+    return torch.nn.Linear(5, 3), (torch.randn(2, 5),), 7
+
+def wants(size):
+    return torch.nn.Linear(size, 3), (torch.randn(2, size),)
+
+module = torch.nn.Linear(5, 3)
 """
 
 
@@ -77,10 +88,20 @@ def test_export(run: Callable) -> None:
 @pytest.mark.parametrize(
     ("spec", "code", "part"),
     [
-        ("model.py:nothing", 1, "has no 'nothing'; it defines: make, fails, wrong"),
+        ("model.py:nothing", 1, "has no 'nothing'; it defines: make, fails, wrong,"),
         ("model.py:fails", 1, "raised ValueError at model.py:8: no data"),
-        ("model.py:wrong", 1, "to return (module, example_inputs) but got Linear"),
+        (
+            "model.py:wrong",
+            1,
+            "to return (module, example_inputs) or (module, example_inputs, "
+            "dynamic_shapes) but got Linear",
+        ),
         ("model.py:torch", 1, "is no function"),
+        ("model.py:module", 1, "'model.py:module' is no function"),
+        ("model.py:torch_function", 1, "but got (function, tuple)"),
+        ("model.py:three", 1, "but got (Linear, tuple, int)"),
+        ("model.py:wants", 1, "raised TypeError: wants() missing 1 required"),
+        ("syntax.py:make", 1, "cannot be imported: SyntaxError at syntax.py:2"),
         ("missing.py:make", 1, "there is no file 'missing.py'"),
         ("broken.py:make", 1, "'broken.py' cannot be imported: ZeroDivisionError at broken.py:1"),
         ("model.py", 2, "expected FILE.py:FACTORY but got 'model.py'"),
@@ -88,6 +109,7 @@ def test_export(run: Callable) -> None:
 )
 def test_export_refuses(run: Callable, spec: str, code: int, part: str) -> None:
     Path("broken.py").write_text("1 / 0\n")
+    Path("syntax.py").write_text("import torch\ndef make(: pass\n")
     got, out, err = run("export", spec, "--output-dir", "out")
     assert (got, out) == (code, "")
     assert part in err and err.count("streamtensor: error:") == 1
@@ -101,6 +123,9 @@ def test_export_refuses(run: Callable, spec: str, code: int, part: str) -> None:
         ("compile gpt5 --output-dir out", 1, "unknown model 'gpt5'; expected one of smollm2-135m,"),
         ("compile gpt2-medium --output-dir out", 1, "no trained weights of 'gpt2-medium'"),
         ("compile model.py --output-dir out", 1, "expected a checkpoint directory or a .gguf"),
+        ("compile model.py --output-dir out", 1, "is compiled as 'model.py:FACTORY'"),
+        ("export model.py:make --output-dir out --outptu", 2, "streamtensor export: error: unrec"),
+        ("export model.py:make --output-dir model.py", 1, "exists and is no directory"),
         ("compile . --output-dir out", 1, "is a directory without config.json"),
         ("compile smollm2-135m-tiny --output-dir out --precision w4a8", 1, "precision 'w4a8'"),
         ("compile smollm2-135m-tiny --output-dir out --max-length x", 2, "above 0 but got 'x'"),

@@ -17,7 +17,10 @@ from streamtensor.errors import StreamTensorError, UsageError
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit code."""
-    options = build_parser().parse_args(argv)
+    options, unknown = build_parser().parse_known_args(argv)
+    if unknown:
+        # Said by the parser of the command: the outer one shows no options.
+        options.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     # Unwind, so that nothing half-written stays.
     signal.signal(signal.SIGTERM, interrupt)
     signal.signal(signal.SIGINT, interrupt)
@@ -66,11 +69,12 @@ def add_export(commands: Any) -> None:
         "export",
         help="export a PyTorch module as Linalg, weights and a manifest",
         description="Imports FILE.py, calls FACTORY() -> (module, example_inputs) and exports the "
-        "module: DIR/module.mlir, DIR/manifest.json, DIR/weights.safetensors.",
+        "module: DIR/module.mlir, DIR/manifest.json, DIR/weights.safetensors. The example inputs "
+        "are a tuple of arguments, a dict of keyword arguments or one tensor.",
     )
     parser.add_argument("factory", metavar="FILE.py:FACTORY")
     parser.add_argument("--output-dir", metavar="DIR", required=True)
-    parser.set_defaults(command=command_export)
+    parser.set_defaults(command=command_export, parser=parser)
 
 
 def command_export(options: argparse.Namespace) -> int:
@@ -95,7 +99,7 @@ def add_compile(commands: Any) -> None:
     parser.add_argument("model", metavar="MODEL")
     parser.add_argument("--output-dir", metavar="DIR", required=True)
     add_model_options(parser)
-    parser.set_defaults(command=command_compile)
+    parser.set_defaults(command=command_compile, parser=parser)
 
 
 def add_model_options(parser: argparse.ArgumentParser) -> None:
@@ -162,7 +166,7 @@ def add_run(commands: Any) -> None:
     parser.add_argument("--inputs", metavar="IN.safetensors", required=True)
     parser.add_argument("--outputs", metavar="OUT.safetensors", required=True)
     parser.add_argument("--json", metavar="FILE", help="write FIFO, DMA and MAC counts")
-    parser.set_defaults(command=command_run)
+    parser.set_defaults(command=command_run, parser=parser)
 
 
 def command_run(options: argparse.Namespace) -> int:
@@ -207,7 +211,7 @@ def add_generate(commands: Any) -> None:
     )
     parser.add_argument("--device", choices=["csim", "xrt"], default="csim")
     add_model_options(parser)
-    parser.set_defaults(command=command_generate)
+    parser.set_defaults(command=command_generate, parser=parser)
 
 
 def command_generate(options: argparse.Namespace) -> int:

@@ -16,7 +16,7 @@ from streamtensor.errors import StreamTensorError, UsageError
 from streamtensor.importer.lowering import lower
 from streamtensor.importer.program import Program, capture
 from streamtensor.importer.tracing import first_line, place
-from streamtensor.output import staged_directory
+from streamtensor.output import check_replaceable, staged_directory
 
 
 def export(
@@ -36,10 +36,11 @@ def export(
     `max`. Returns the directory. Raises `StreamTensorError` with the reason where
     the module cannot be exported; the directory is then as it was.
     """
+    destination = Path(output_dir)
+    check_replaceable(destination, [manifest.MODULE])
     args, kwargs = split_inputs(example_inputs)
     program = capture(module, args, kwargs, function=function, dynamic_shapes=dynamic_shapes)
     text = lower(program)
-    destination = Path(output_dir)
     write(destination, program, text)
     return destination
 
@@ -101,7 +102,8 @@ def load_factory(spec: str) -> tuple[torch.nn.Module, Any, Any]:
 
 
 def call_factory(factory: Any, spec: str) -> tuple[torch.nn.Module, Any, Any]:
-    if not callable(factory):
+    # A module can be called, but not for its example inputs.
+    if not callable(factory) or isinstance(factory, torch.nn.Module):
         raise StreamTensorError(
             f"'{spec}' is no function; expected one that returns (module, example_inputs)"
         )
@@ -111,10 +113,15 @@ def call_factory(factory: Any, spec: str) -> tuple[torch.nn.Module, Any, Any]:
         raise StreamTensorError(
             f"'{spec}' raised {type(error).__name__}{place(error)}: {first_line(error)}"
         ) from error
-    is_pair = isinstance(made, (tuple, list)) and len(made) in (2, 3)
-    if not is_pair or not isinstance(made[0], torch.nn.Module):
+    parts = tuple(made) if isinstance(made, (tuple, list)) else ()
+    module, inputs, dynamic_shapes = (*parts, None)[:3] if len(parts) in (2, 3) else (None,) * 3
+    if not isinstance(module, torch.nn.Module) or not isinstance(
+        dynamic_shapes, (dict, tuple, list, type(None))
+    ):
+        names = ", ".join(type(part).__name__ for part in parts)
+        got = f"({names})" if parts else type(made).__name__
         raise StreamTensorError(
-            f"expected '{spec}' to return (module, example_inputs) but got {type(made).__name__}"
+            f"expected '{spec}' to return (module, example_inputs) or "
+            f"(module, example_inputs, dynamic_shapes) but got {got}"
         )
-    module, inputs = made[0], made[1]
-    return module, inputs, made[2] if len(made) == 3 else None
+    return module, inputs, dynamic_shapes

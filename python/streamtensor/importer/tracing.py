@@ -8,6 +8,7 @@ import logging
 import traceback
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -15,6 +16,12 @@ from torch.utils import _pytree as pytree
 
 from streamtensor.errors import StreamTensorError
 from streamtensor.importer.locations import TORCH_ROOT, short_path
+
+# What calls the user's code; a failure is never its place.
+OWN_CODE = (
+    str(Path(__file__).resolve().parent),
+    str(Path(__file__).resolve().parent.parent / "exporter.py"),
+)
 
 
 def trace(
@@ -104,10 +111,11 @@ def explain(error: Exception) -> str:
 
 def place(error: BaseException) -> str:
     """Returns ' at FILE:LINE' of the innermost frame of the user's code, or nothing."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f" at {short_path(error.filename)}:{error.lineno}"
     frames = traceback.extract_tb(error.__traceback__)
-    ours = str(__file__)
-    own = [f for f in frames if not f.filename.startswith(TORCH_ROOT) and f.filename != ours]
-    own = [f for f in own if "streamtensor/importer" not in f.filename and "<" not in f.filename]
+    own = [f for f in frames if not f.filename.startswith((TORCH_ROOT, *OWN_CODE))]
+    own = [f for f in own if "<" not in f.filename]
     return f" at {short_path(own[-1].filename)}:{own[-1].lineno}" if own else ""
 
 

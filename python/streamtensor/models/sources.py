@@ -67,15 +67,22 @@ def resolve(model: str, seed: int | None) -> ModelSource:
         )
     path = Path(model)
     if path.is_dir() and not (path / "config.json").is_file():
+        hint = ""
+        if (path / "interface.json").is_file():
+            hint = "; it is the design of one module, which `streamtensor run` runs"
         raise StreamTensorError(
             f"'{model}' is a directory without config.json; expected a Hugging Face checkpoint"
+            f"{hint}"
         )
     if path.is_dir() or (path.is_file() and path.suffix == ".gguf"):
         name = path.resolve().stem if path.is_file() else path.resolve().name
         return ModelSource(name, path, seed)
     if path.exists():
+        hint = ""
+        if path.suffix == ".py":
+            hint = f"; a module of one's own is compiled as '{model}:FACTORY'"
         raise StreamTensorError(
-            f"expected a checkpoint directory or a .gguf file but got the file '{model}'"
+            f"expected a checkpoint directory or a .gguf file but got the file '{model}'{hint}"
         )
     raise StreamTensorError(
         f"unknown model '{model}'; expected one of {', '.join(configs.known_names())}, "
