@@ -103,6 +103,11 @@ public:
   /// Makes the design in `directory` ready to run. May be called from several
   /// threads at once.
   virtual DesignRef open(const std::string &directory) = 0;
+  /// The same for several designs, which may share what is prepared for them;
+  /// that is kept in `folder`. No two may have the same function name.
+  virtual std::vector<DesignRef>
+  openTogether(const std::vector<std::string> &directories,
+               const std::string &folder) = 0;
   /// Runs a design once, with one view per argument in their order, and returns
   /// when it has ended.
   virtual RunStatistics run(Design &design,

@@ -27,6 +27,8 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <set>
 #include <spawn.h>
 #include <sstream>
 #include <sys/wait.h>
@@ -138,17 +140,41 @@ std::string headerTexts(const std::string &directory) {
   return texts;
 }
 
-std::string wrapperText(const DesignInterface &design) {
-  return "#include \"kernel.cpp\"\n#include \"st_entry.h\"\nST_SIMULATION(" +
-         design.function + ", " + std::to_string(design.arguments.size()) +
-         ")\n";
+std::string kernelName(size_t index) {
+  return index ? "kernel" + std::to_string(index) + ".cpp" : "kernel.cpp";
 }
 
-std::string hashOf(const DesignInterface &design,
-                   const HostCompiler &compiler) {
-  std::string text = design.kernelSha256 + "\n" + wrapperText(design) +
-                     fileStamp(compiler.path) + "\n" + processorFeatures() +
-                     "\n";
+/// The file that includes all kernels. Each is in a namespace, because their
+/// tasks have the same names; what they include comes first, outside of it.
+std::string wrapperText(const std::vector<DesignInterface> &designs,
+                        const std::vector<std::string> &kernels) {
+  std::set<std::string> includes = {"#include \"st_entry.h\""};
+  for (const std::string &kernel : kernels) {
+    std::istringstream lines(kernel);
+    for (std::string line; std::getline(lines, line);)
+      if (line.compare(0, 8, "#include") == 0)
+        includes.insert(line);
+  }
+  std::string text;
+  for (const std::string &line : includes)
+    text += line + "\n";
+  text += "ST_SIMULATION_OPEN()\n";
+  for (size_t i = 0; i < designs.size(); ++i) {
+    const std::string space = "st_kernel_" + std::to_string(i);
+    text += "namespace " + space + " {\n#include \"" + kernelName(i) +
+            "\"\n}\nST_SIMULATION_RUN(" + runSymbol(i) + ", " + space +
+            "::" + designs[i].function + ", " +
+            std::to_string(designs[i].arguments.size()) + ")\n";
+  }
+  return text;
+}
+
+std::string hashOf(const std::vector<DesignInterface> &designs,
+                   const std::string &wrapper, const HostCompiler &compiler) {
+  std::string text =
+      wrapper + fileStamp(compiler.path) + "\n" + processorFeatures() + "\n";
+  for (const DesignInterface &design : designs)
+    text += design.kernelSha256 + "\n";
   for (const std::string &flag : compiler.flags)
     text += flag + " ";
   text += headerTexts(compiler.includeDirectory);
@@ -209,6 +235,10 @@ HostCompiler HostCompiler::find() {
     throw Error("expected a C++ compiler to build the simulation but found "
                 "none in PATH; install g++ or clang, or set STREAMTENSOR_CXX");
   compiler.flags = kFlags;
+  const char *more = std::getenv("STREAMTENSOR_CXXFLAGS");
+  std::istringstream words(more ? more : "");
+  for (std::string word; words >> word;)
+    compiler.flags.push_back(word);
   const char *include = std::getenv("STREAMTENSOR_RUNTIME_INCLUDE");
   compiler.includeDirectory =
       include && *include ? include : STREAMTENSOR_RUNTIME_INCLUDE_DIR;
@@ -220,11 +250,16 @@ HostCompiler HostCompiler::find() {
   return compiler;
 }
 
-std::string
-runtime::buildKernel(const DesignInterface &design,
-                     const HostCompiler &compiler,
-                     const std::function<void(const std::string &)> &progress) {
-  const std::string kernel = readTextFile(design.kernel);
+/// What an error message calls the kernels.
+static std::string describe(const std::vector<DesignInterface> &designs) {
+  if (designs.size() == 1)
+    return "'" + designs.front().kernel + "'";
+  return std::to_string(designs.size()) + " kernels";
+}
+
+/// The text of kernel.cpp, which must be the one that was emitted.
+static std::string readKernel(const DesignInterface &design) {
+  std::string kernel = readTextFile(design.kernel);
   const std::string sha256 = sha256Hex(kernel);
   if (sha256 != design.kernelSha256)
     throw Error("'" + design.kernel +
@@ -232,20 +267,48 @@ runtime::buildKernel(const DesignInterface &design,
                 "describes: expected SHA-256 " +
                 design.kernelSha256 + " but got " + sha256 +
                 "; compile the design again");
-  const std::string folder = design.directory + "/csim";
-  const std::string library = folder + "/" + hashOf(design, compiler) + ".so";
+  return kernel;
+}
+
+std::string runtime::runSymbol(size_t index) {
+  return "st_simulation_run" + (index ? "_" + std::to_string(index) : "");
+}
+
+std::string runtime::buildKernels(
+    const std::vector<DesignInterface> &designs, const std::string &folder,
+    const HostCompiler &compiler,
+    const std::function<void(const std::string &)> &progress) {
+  std::vector<std::string> kernels;
+  std::map<std::string, std::string> functions;
+  for (const DesignInterface &design : designs) {
+    kernels.push_back(readKernel(design));
+    const auto [other, isNew] =
+        functions.emplace(design.function, design.directory);
+    if (!isNew)
+      throw Error("expected kernels with different function names in one "
+                  "simulation but designs '" +
+                  other->second + "' and '" + design.directory +
+                  "' both define '" + design.function +
+                  "'; export them with different names");
+  }
+  const std::string wrapper = wrapperText(designs, kernels);
+  const std::string library =
+      folder + "/" + hashOf(designs, wrapper, compiler) + ".so";
   if (fs::exists(library))
     return library;
 
   if (progress)
-    progress("building the simulation of " + design.kernel);
+    progress("building the simulation of " + (designs.size() == 1
+                                                  ? designs.front().kernel
+                                                  : describe(designs)));
   removeInterruptedBuilds(folder);
   static std::atomic<unsigned> builds = 0;
   const TemporaryFolder build(folder + "/" + kBuildPrefix +
                               std::to_string(getpid()) + "." +
                               std::to_string(builds++));
-  writeFileAtomically(build.path + "/kernel.cpp", kernel);
-  writeFileAtomically(build.path + "/simulation.cpp", wrapperText(design));
+  for (size_t i = 0; i < kernels.size(); ++i)
+    writeFileAtomically(build.path + "/" + kernelName(i), kernels[i]);
+  writeFileAtomically(build.path + "/simulation.cpp", wrapper);
   const std::string object = build.path + "/simulation.so";
   const std::string messages = build.path + "/messages.txt";
   std::vector<std::string> command = {compiler.path};
@@ -255,7 +318,7 @@ runtime::buildKernel(const DesignInterface &design,
                                  build.path + "/simulation.cpp", "-o", object});
   const int code = runCommand(command, messages);
   if (code != 0)
-    throw Error("cannot build the simulation of '" + design.kernel + "': '" +
+    throw Error("cannot build the simulation of " + describe(designs) + ": '" +
                 compiler.path + "' " +
                 (code < 0 ? "was killed (out of memory?)"
                           : "failed with exit code " + std::to_string(code)) +
@@ -265,4 +328,11 @@ runtime::buildKernel(const DesignInterface &design,
   if (error)
     throw Error("cannot write '" + library + "': " + error.message());
   return library;
+}
+
+std::string
+runtime::buildKernel(const DesignInterface &design,
+                     const HostCompiler &compiler,
+                     const std::function<void(const std::string &)> &progress) {
+  return buildKernels({design}, design.directory + "/csim", compiler, progress);
 }

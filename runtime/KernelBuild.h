@@ -8,7 +8,8 @@
 //
 // Compiles exactly the kernel.cpp of a design for the CPU. The result is kept
 // in the design's directory csim/ under a hash of everything it depends on, so
-// it is built once.
+// it is built once. Many small kernels can be built as one simulation, which
+// costs a fraction of building each.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,16 +34,26 @@ struct HostCompiler {
 
   /// The compiler that the variable STREAMTENSOR_CXX names, else the first one
   /// installed of clang++-22, g++, clang++, c++; headers from the variable
-  /// STREAMTENSOR_RUNTIME_INCLUDE, else of this build. Throws Error when there
-  /// is none.
+  /// STREAMTENSOR_RUNTIME_INCLUDE, else of this build; the flags in
+  /// STREAMTENSOR_CXXFLAGS follow ours. Throws Error when there is none.
   static HostCompiler find();
 };
 
-/// Returns the path of the simulation of `design`, and builds it first when it
-/// does not exist yet, after telling `progress`. Several threads and processes
-/// may do so at once. Throws Error when kernel.cpp is not the one that
-/// interface.json describes, or when it does not compile (with the first lines
-/// of the compiler's messages).
+/// The symbol that runs kernel `index` of a simulation of several.
+std::string runSymbol(size_t index);
+
+/// Returns the path of the simulation of `designs` in `folder`, and builds it
+/// first when it does not exist yet, after telling `progress`. Several threads
+/// and processes may do so at once. Throws Error when a kernel.cpp is not the
+/// one that its interface.json describes, when two kernels have the same
+/// function name, or when they do not compile (with the first lines of the
+/// compiler's messages).
+std::string
+buildKernels(const std::vector<DesignInterface> &designs,
+             const std::string &folder, const HostCompiler &compiler,
+             const std::function<void(const std::string &)> &progress);
+
+/// The same for one design, in its own directory csim/.
 std::string
 buildKernel(const DesignInterface &design, const HostCompiler &compiler,
             const std::function<void(const std::string &)> &progress);

@@ -16,6 +16,9 @@
 #include "runtime/System.h"
 #include "runtime/TensorTransfer.h"
 
+#include <functional>
+#include <sstream>
+
 using namespace streamtensor;
 using namespace streamtensor::runtime;
 
@@ -87,10 +90,12 @@ runtime::statisticsJson(const DesignInterface &design,
   return json;
 }
 
-void runtime::runDesign(Device &device, const RunOptions &options) {
-  // Cheap checks first: the simulation may have to be built.
+/// Runs a design that `open` makes ready. The inputs are checked before: the
+/// simulation may have to be built.
+static void runOnFiles(Device &device, const RunOptions &options,
+                       const DesignInterface &info,
+                       const std::function<DesignRef()> &open) {
   std::string error;
-  const DesignInterface info = DesignInterface::read(options.design);
   const std::optional<SafetensorsFile> inputs =
       SafetensorsFile::open(options.inputs, error);
   if (!inputs)
@@ -109,7 +114,7 @@ void runtime::runDesign(Device &device, const RunOptions &options) {
     }
     arguments.push_back(view);
   }
-  const DesignRef design = device.open(options.design);
+  const DesignRef design = open();
   const RunStatistics statistics = device.run(*design, arguments);
 
   std::vector<std::vector<char>> results;
@@ -127,4 +132,58 @@ void runtime::runDesign(Device &device, const RunOptions &options) {
   if (!options.json.empty())
     writeFileAtomically(options.json,
                         statisticsJson(info, statistics).dump(2) + "\n");
+}
+
+void runtime::runDesign(Device &device, const RunOptions &options) {
+  runOnFiles(device, options, DesignInterface::read(options.design),
+             [&] { return device.open(options.design); });
+}
+
+std::vector<RunOptions> runtime::readRunList(const std::string &path) {
+  std::istringstream lines(readTextFile(path));
+  std::vector<RunOptions> runs;
+  size_t number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    if (line.find_first_not_of(" \t\r") == std::string::npos)
+      continue;
+    try {
+      const nlohmann::json run = nlohmann::json::parse(line);
+      runs.push_back({run.at("design"), run.at("inputs"), run.at("outputs"),
+                      run.value("json", "")});
+    } catch (const nlohmann::json::exception &error) {
+      throw Error("line " + std::to_string(number) + " of '" + path +
+                  "': expected an object with the texts 'design', 'inputs' and "
+                  "'outputs' (" +
+                  error.what() + ")");
+    }
+  }
+  return runs;
+}
+
+void runtime::runDesigns(Device &device, const std::vector<RunOptions> &runs,
+                         const std::string &folder, std::ostream &log) {
+  std::vector<std::string> directories;
+  for (const RunOptions &run : runs)
+    directories.push_back(run.design);
+  const std::vector<DesignRef> designs =
+      device.openTogether(directories, folder);
+  size_t failures = 0;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    nlohmann::ordered_json json = {{"design", runs[i].design},
+                                   {"error", nullptr}};
+    try {
+      runOnFiles(device, runs[i], designs[i]->interface(),
+                 [&] { return designs[i]; });
+    } catch (const Error &error) {
+      json["error"] = error.what();
+      ++failures;
+    }
+    // At once: a fault of a kernel ends the process, and the last line then
+    // says which ones had run.
+    log << json.dump() << std::endl;
+  }
+  if (failures)
+    throw Error(std::to_string(failures) + " of " +
+                std::to_string(runs.size()) + " runs failed");
 }

@@ -18,7 +18,9 @@
 #include "streamtensor/Support/Safetensors.h"
 
 #include <nlohmann/json.hpp>
+#include <ostream>
 #include <string>
+#include <vector>
 
 namespace streamtensor::runtime {
 
@@ -31,6 +33,17 @@ struct RunOptions {
   /// Where to write the statistics; may be empty.
   std::string json;
 };
+
+/// Reads a list of runs: one JSON object per line with `design`, `inputs`,
+/// `outputs` and, if wanted, `json`. Throws Error naming the line.
+std::vector<RunOptions> readRunList(const std::string &path);
+
+/// Runs several designs, built as one simulation that is kept in `folder`.
+/// After each run a line goes to `log`: an object with `design` and `error`,
+/// which says what went wrong, or null. Throws Error when the designs cannot be
+/// built together, and at the end when runs failed.
+void runDesigns(Device &device, const std::vector<RunOptions> &runs,
+                const std::string &folder, std::ostream &log);
 
 /// Throws Error; nothing is written then.
 void runDesign(Device &device, const RunOptions &options);

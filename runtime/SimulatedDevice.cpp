@@ -54,18 +54,19 @@ char *dataOf(const Buffer &buffer) {
   return static_cast<const HostBuffer &>(buffer).data();
 }
 
-/// The shared library of a kernel.
+/// The shared library of one or several kernels.
 class Library {
 public:
+  using Run = void (*)(void *const *buffers);
+
   explicit Library(const std::string &path)
       : handle(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
     if (!handle)
       throw Error(std::string("cannot load the simulation: ") + dlerror());
     auto open = reinterpret_cast<unsigned (*)(const st::sim::Api *)>(
         dlsym(handle, "st_simulation_open"));
-    run = reinterpret_cast<void (*)(void *const *)>(
-        dlsym(handle, "st_simulation_run"));
-    if (!open || !run || open(sim::Scheduler::api()) != st::sim::kApiVersion) {
+    if (!open || !find(0) ||
+        open(sim::Scheduler::api()) != st::sim::kApiVersion) {
       dlclose(handle);
       throw Error("'" + path +
                   "' is not a simulation of this version; remove " +
@@ -76,7 +77,10 @@ public:
   Library(const Library &) = delete;
   Library &operator=(const Library &) = delete;
 
-  void (*run)(void *const *buffers) = nullptr;
+  /// The function that runs kernel `index`.
+  Run find(size_t index) const {
+    return reinterpret_cast<Run>(dlsym(handle, runSymbol(index).c_str()));
+  }
 
 private:
   void *handle;
@@ -84,10 +88,13 @@ private:
 
 class SimulatedDesign final : public Design {
 public:
-  SimulatedDesign(DesignInterface info, const std::string &libraryPath)
-      : Design(std::move(info)), library(libraryPath), work(interface()) {}
+  SimulatedDesign(DesignInterface info, std::shared_ptr<Library> library,
+                  size_t index)
+      : Design(std::move(info)), library(std::move(library)),
+        kernel(this->library->find(index)), work(interface()) {}
 
-  Library library;
+  std::shared_ptr<Library> library;
+  Library::Run kernel;
   WorkCount work;
 };
 
@@ -107,6 +114,9 @@ public:
   void fillZero(Buffer &buffer) override;
   void setIdle(Buffer &buffer) override;
   DesignRef open(const std::string &directory) override;
+  std::vector<DesignRef>
+  openTogether(const std::vector<std::string> &directories,
+               const std::string &folder) override;
   RunStatistics run(Design &design,
                     const std::vector<BufferView> &arguments) override;
 
@@ -186,7 +196,25 @@ void SimulatedDevice::setIdle(Buffer &buffer) {
 DesignRef SimulatedDevice::open(const std::string &directory) {
   DesignInterface info = DesignInterface::read(directory);
   const std::string library = buildKernel(info, HostCompiler::find(), progress);
-  return std::make_shared<SimulatedDesign>(std::move(info), library);
+  return std::make_shared<SimulatedDesign>(
+      std::move(info), std::make_shared<Library>(library), 0);
+}
+
+std::vector<DesignRef>
+SimulatedDevice::openTogether(const std::vector<std::string> &directories,
+                              const std::string &folder) {
+  std::vector<DesignInterface> infos;
+  for (const std::string &directory : directories)
+    infos.push_back(DesignInterface::read(directory));
+  std::vector<DesignRef> designs;
+  if (infos.empty())
+    return designs;
+  const auto library = std::make_shared<Library>(
+      buildKernels(infos, folder, HostCompiler::find(), progress));
+  for (size_t i = 0; i < infos.size(); ++i)
+    designs.push_back(
+        std::make_shared<SimulatedDesign>(std::move(infos[i]), library, i));
+  return designs;
 }
 
 RunStatistics SimulatedDevice::run(Design &design,
@@ -208,7 +236,7 @@ RunStatistics SimulatedDevice::run(Design &design,
   struct Call {
     void (*run)(void *const *);
     void *const *buffers;
-  } call = {simulated.library.run, pointers.data()};
+  } call = {simulated.kernel, pointers.data()};
   const std::lock_guard<std::mutex> lock(runMutex);
   const auto start = std::chrono::steady_clock::now();
   try {

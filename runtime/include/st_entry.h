@@ -13,6 +13,9 @@
 //   #include "st_entry.h"
 //   ST_SIMULATION(layer, 3)
 //
+// Several kernels can share one simulation, each in a namespace of its own; see
+// KernelBuild.cpp.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef ST_ENTRY_H
@@ -62,17 +65,24 @@ void callTop(void (*top)(Parameters...), void *const *buffers) {
 
 #define ST_EXPORT extern "C" __attribute__((visibility("default")))
 
-/// Defines the two functions that the runtime looks up. `st_simulation_open`
-/// takes the scheduler's functions and returns the version this file was built
-/// for; `st_simulation_run` calls the top function with one buffer per
-/// parameter.
-#define ST_SIMULATION(function_, arguments_)                                   \
+/// Defines the functions that the runtime looks up. `st_simulation_open` takes
+/// the scheduler's functions and returns the version this file was built for.
+#define ST_SIMULATION_OPEN()                                                   \
   ST_EXPORT unsigned st_simulation_open(const st::sim::Api *functions) {       \
     st::sim::api = functions;                                                  \
     return st::sim::kApiVersion;                                               \
-  }                                                                            \
-  ST_EXPORT void st_simulation_run(void *const *buffers) {                     \
+  }
+
+/// The function called `symbol_` calls the top function with one buffer per
+/// parameter.
+#define ST_SIMULATION_RUN(symbol_, function_, arguments_)                      \
+  ST_EXPORT void symbol_(void *const *buffers) {                               \
     st::sim::callTop<arguments_>(&function_, buffers);                         \
   }
+
+/// A simulation of one kernel.
+#define ST_SIMULATION(function_, arguments_)                                   \
+  ST_SIMULATION_OPEN()                                                         \
+  ST_SIMULATION_RUN(st_simulation_run, function_, arguments_)
 
 #endif // ST_ENTRY_H

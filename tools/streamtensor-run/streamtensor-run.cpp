@@ -22,6 +22,7 @@ using namespace streamtensor::runtime;
 static const char *const kUsage =
     "usage: streamtensor-run DIR --inputs IN.safetensors --outputs "
     "OUT.safetensors [--json FILE]\n"
+    "       streamtensor-run --batch LIST --build-dir BUILD\n"
     "\n"
     "Runs the design in DIR (an output directory of streamtensor-compile) "
     "once\n"
@@ -29,19 +30,30 @@ static const char *const kUsage =
     "  --inputs FILE   one tensor per argument: arg0, arg1, ...\n"
     "  --outputs FILE  where to write the results: result0, result1, ...\n"
     "  --json FILE     where to write counts of FIFOs, DMAs and MACs\n"
-    "STREAMTENSOR_CXX names the compiler of the simulation.\n";
+    "  --batch LIST    many designs, built as one simulation in BUILD: a line\n"
+    "                  {\"design\", \"inputs\", \"outputs\"} of JSON for "
+    "each,\n"
+    "                  answered by a line {\"design\", \"error\"}\n"
+    "STREAMTENSOR_CXX and STREAMTENSOR_CXXFLAGS: compiler of the simulation.\n";
+
+static std::unique_ptr<Device> makeDevice() {
+  return makeSimulatedDevice([](const std::string &what) {
+    std::cerr << "streamtensor-run: " << what << std::endl;
+  });
+}
 
 int main(int argc, char **argv) {
   streamtensor::sim::installFaultHandler();
   return runProgram(argc, argv, kUsage, [&] {
+    if (argc > 1 && std::string(argv[1]).compare(0, 7, "--batch") == 0) {
+      const CommandLine line(argc, argv, {"batch", "build-dir"}, 0);
+      return runDesigns(*makeDevice(), readRunList(line.required("batch")),
+                        line.required("build-dir"), std::cout);
+    }
     const CommandLine line(argc, argv, {"inputs", "outputs", "json"}, 1);
     const RunOptions options = {line.positional(0), line.required("inputs"),
                                 line.required("outputs"),
                                 line.optional("json")};
-    const std::unique_ptr<Device> device =
-        makeSimulatedDevice([](const std::string &what) {
-          std::cerr << "streamtensor-run: " << what << std::endl;
-        });
-    runDesign(*device, options);
+    runDesign(*makeDevice(), options);
   });
 }

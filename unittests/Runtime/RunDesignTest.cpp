@@ -19,6 +19,8 @@
 #include <csignal>
 #include <cstring>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sstream>
 #include <sys/resource.h>
 
 using namespace streamtensor;
@@ -97,6 +99,66 @@ TEST_F(RunDesignTest, PacksInputsRunsAndWritesResults) {
   EXPECT_EQ(statistics["dma"][2]["bytes"], 128);
   EXPECT_GT(statistics["seconds"], 0.0);
   EXPECT_GT(statistics["peak_rss_bytes"], 1 << 20);
+}
+
+TEST_F(RunDesignTest, RunsManyDesignsBuiltTogether) {
+  // Two kernels whose tasks have the same names, and one run that fails.
+  makeDesign(design, "matvec");
+  const std::string other = (directory.path / "other").string();
+  std::string kernel = readFile(fs::path(design) / "hls" / "kernel.cpp");
+  const size_t name = kernel.find("void matvec(");
+  ASSERT_NE(name, std::string::npos);
+  kernel.replace(name, 12, "void other_(");
+  makeDesignOf(other, "matvec", kernel);
+  replaceInFile(fs::path(other) / "interface.json", "\"function\": \"matvec\"",
+                "\"function\": \"other_\"");
+  const Floats w = matvecWeights(), four(4);
+  writeInputs({{"arg0", view(kX, {8})}, {"arg1", view(w, {32, 8})}});
+  const std::string wrong = (directory.path / "wrong.safetensors").string();
+  std::string error;
+  ASSERT_TRUE(writeSafetensors(wrong, {{"arg0", view(four, {4})}}, error));
+  const std::string list = (directory.path / "list").string();
+  auto run = [&](const std::string &design, const std::string &inputs) {
+    return nlohmann::json(
+               {{"design", design}, {"inputs", inputs}, {"outputs", outputs}})
+               .dump() +
+           "\n";
+  };
+  writeFile(list, run(design, wrong) + "\n" + run(other, inputs));
+
+  std::ostringstream log;
+  const std::string folder = (directory.path / "build").string();
+  EXPECT_EQ(
+      errorOf([&] { runDesigns(*device, readRunList(list), folder, log); }),
+      "1 of 2 runs failed");
+  std::istringstream lines(log.str());
+  std::string first, second;
+  std::getline(lines, first);
+  std::getline(lines, second);
+  EXPECT_NE(first.find("'arg0': expected 8 F32 but got 4 F32"),
+            std::string::npos)
+      << first;
+  EXPECT_EQ(nlohmann::json::parse(second),
+            nlohmann::json({{"design", other}, {"error", nullptr}}));
+  EXPECT_EQ(output("result0")[1], 36 + 1680);
+  // One library for both, and none in the designs.
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 1);
+  EXPECT_FALSE(fs::exists(fs::path(design) / "csim"));
+
+  writeFile(list, run(design, inputs) + run(design, inputs));
+  EXPECT_EQ(
+      errorOf([&] { runDesigns(*device, readRunList(list), folder, log); }),
+      "expected kernels with different function names in one simulation but "
+      "designs '" +
+          design + "' and '" + design +
+          "' both define 'matvec'; export them with different names");
+  writeFile(list, run(design, inputs) + "{\"design\": 3}\n");
+  EXPECT_EQ(errorOf([&] { readRunList(list); })
+                .rfind("line 2 of '" + list +
+                           "': expected an object with the texts 'design', "
+                           "'inputs' and 'outputs'",
+                       0),
+            0u);
 }
 
 TEST_F(RunDesignTest, ListsEveryInputThatDoesNotFit) {
