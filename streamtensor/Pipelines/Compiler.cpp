@@ -266,8 +266,8 @@ private:
     std::vector<std::pair<std::string, ModuleOp>> phases;
     for (auto &[name, op] : snapshots)
       phases.emplace_back(name, *op);
-    return validateDesign(phases, designName, request.seed, errs,
-                          validationReport);
+    return validateDesign(phases, designName, request.seed,
+                          request.validateData, errs, validationReport);
   }
 
   bool finish() {

@@ -36,6 +36,9 @@ struct CompileRequest {
   Phase from = Phase::Linalg;
   Phase to = kLastPhase;
   bool validate = false;
+  /// Safetensors file with inputs and expected results for the validation;
+  /// empty: random inputs from `seed`, and the results of mlir-runner.
+  std::string validateData;
   uint64_t seed = 0;
   bool explain = false;
   /// Most DSP blocks of the design, by the report's estimate; the schedule

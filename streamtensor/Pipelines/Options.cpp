@@ -48,6 +48,11 @@ static cl::opt<bool>
     validate("validate",
              cl::desc("run random data through every phase and compare"),
              cl::cat(category));
+static cl::opt<std::string> validateData(
+    "validate-data",
+    cl::desc("validate with the inputs arg0, arg1 ... of a safetensors file "
+             "and compare with its result0, result1 ..."),
+    cl::value_desc("FILE"), cl::cat(category));
 static cl::opt<uint64_t> seed("seed", cl::desc("seed of the random data"),
                               cl::init(0), cl::cat(category));
 static cl::opt<std::string>
@@ -108,7 +113,8 @@ bool streamtensor::parseCompileOptions(int argc, char **argv,
   request.function = function;
   request.dumpDir = dumpPhases;
   request.target = target;
-  request.validate = validate;
+  request.validate = validate || !validateData.empty();
+  request.validateData = validateData;
   request.seed = seed;
   request.explain = explain;
   request.phases.demoteF64 = !keepF64;

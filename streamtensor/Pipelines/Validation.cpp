@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Runs random data through the phases of one compile: the imported text by an
-// independent tool, every later phase by our interpreter.
+// Runs data through the phases of one compile: every phase after the imported
+// text by our interpreter. What is expected comes from a file, or from the
+// imported text, run by an independent tool.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,8 +21,8 @@ using namespace streamtensor;
 
 bool streamtensor::validateDesign(
     const std::vector<std::pair<std::string, ModuleOp>> &phases,
-    const std::string &function, uint64_t seed, llvm::raw_ostream &errs,
-    std::optional<llvm::json::Value> &report) {
+    const std::string &function, uint64_t seed, const std::string &data,
+    llvm::raw_ostream &errs, std::optional<llvm::json::Value> &report) {
   if (phases.empty() || phases.front().first != "linalg") {
     errs
         << "error: --validate compares with the imported Linalg text; it can't "
@@ -31,6 +32,7 @@ bool streamtensor::validateDesign(
   ValidateOptions options;
   options.function = function;
   options.seed = seed;
+  options.data = data;
   std::vector<PhaseModule> later;
   for (const auto &[name, module] : llvm::drop_begin(phases))
     later.push_back({name, module});

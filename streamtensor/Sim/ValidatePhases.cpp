@@ -14,12 +14,14 @@
 
 #include "streamtensor/Dialect/HLS/IR/Identifiers.h"
 #include "streamtensor/Sim/RandomInputs.h"
+#include "streamtensor/Support/Safetensors.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/Format.h"
 
 #include <chrono>
 #include <cmath>
+#include <cstring>
 
 using namespace mlir;
 using namespace streamtensor;
@@ -57,6 +59,40 @@ func::FuncOp findInput(ModuleOp module, StringRef name, std::string &error) {
 /// word of C++, such as main.
 std::string nameIn(ModuleOp module, StringRef name) {
   return module.lookupSymbol(name) ? name.str() : hls::makeIdentifier(name);
+}
+
+/// The tensors PREFIX0, PREFIX1 ... of a file, which must have these types.
+FailureOr<std::vector<HostTensor>> readTensors(const std::string &path,
+                                               StringRef prefix,
+                                               TypeRange types,
+                                               std::string &error) {
+  std::optional<SafetensorsFile> file = SafetensorsFile::open(path, error);
+  if (!file)
+    return failure();
+  std::vector<HostTensor> tensors;
+  for (auto [index, type] : llvm::enumerate(types)) {
+    const std::string name = (prefix + Twine(index)).str();
+    auto tensorType = dyn_cast<RankedTensorType>(type);
+    std::optional<ElementKind> kind;
+    if (tensorType && tensorType.hasStaticShape())
+      kind = getElementKind(tensorType.getElementType());
+    if (!kind) {
+      error = "expected '" + name + "' to be a static tensor";
+      return failure();
+    }
+    HostTensor tensor(tensorType.getShape(), *kind);
+    const TensorView *view = file->find(name);
+    if (!view || ArrayRef(view->shape) != tensorType.getShape() ||
+        view->bytes != tensor.data.size()) {
+      error = "expected a " + tensor.describe() + " '" + name + "' in '" +
+              path + "' but found " + (view ? "another shape or type" : "none");
+      return failure();
+    }
+    if (view->bytes)
+      std::memcpy(tensor.data.data(), view->data, view->bytes);
+    tensors.push_back(std::move(tensor));
+  }
+  return tensors;
 }
 
 /// A number as text that reads back as the same float.
@@ -194,18 +230,28 @@ LogicalResult streamtensor::validatePhases(ArrayRef<PhaseModule> phases,
   func::FuncOp function = findInput(input, options.function, result.error);
   if (!function)
     return fail();
-  FailureOr<std::vector<HostTensor>> inputs =
-      makeRandomInputs(function, options.seed, result.error);
-  if (failed(inputs))
-    return fail();
   auto start = std::chrono::steady_clock::now();
-  FailureOr<std::vector<HostTensor>> reference = runReference(
-      input, function.getName(), *inputs, result.error, options.tools);
+  FailureOr<std::vector<HostTensor>> inputs, reference;
+  if (options.data.empty()) {
+    inputs = makeRandomInputs(function, options.seed, result.error);
+    if (failed(inputs))
+      return fail();
+    reference = runReference(input, function.getName(), *inputs, result.error,
+                             options.tools);
+  } else {
+    inputs = readTensors(options.data, "arg", function.getArgumentTypes(),
+                         result.error);
+    if (failed(inputs))
+      return fail();
+    reference = readTensors(options.data, "result", function.getResultTypes(),
+                            result.error);
+  }
   if (failed(reference))
     return fail();
   result.referenceSeconds = secondsSince(start);
-  os << "reference: " << reference->size() << " results by mlir-runner, "
-     << llvm::format("%.1f", result.referenceSeconds) << " s\n";
+  os << "reference: " << reference->size() << " results "
+     << (options.data.empty() ? "by mlir-runner" : "of '" + options.data + "'")
+     << ", " << llvm::format("%.1f", result.referenceSeconds) << " s\n";
 
   std::vector<HostTensor> previousResults;
   Recording previous;

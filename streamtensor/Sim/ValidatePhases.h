@@ -77,6 +77,10 @@ struct ValidateOptions {
   /// The function to run; empty: the only public one.
   std::string function;
   uint64_t seed = 0;
+  /// A safetensors file with inputs arg0, arg1 ... and the results that are
+  /// expected of them, result0, result1 ... (PyTorch's, say). Empty: random
+  /// inputs, and the results of the reference tools.
+  std::string data;
   /// |actual - expected| <= tolerance x (|expected| + max |tensor|).
   double tolerance = 1e-4;
   /// Bytes of tokens kept per FIFO to find differences.
@@ -84,10 +88,10 @@ struct ValidateOptions {
   ReferenceTools tools;
 };
 
-/// Runs the same random inputs through `input` (phase linalg, by the
-/// reference) and through each of `phases` in order; stops at the first phase
-/// that fails. Prints one line per phase to `os`, and for the phase that fails
-/// what differs first.
+/// Runs the same inputs through `input` (phase linalg, by the reference, unless
+/// `options.data` has its results) and through each of `phases` in order; stops
+/// at the first phase that fails. Prints one line per phase to `os`, and for
+/// the phase that fails what differs first.
 mlir::LogicalResult validatePhases(llvm::ArrayRef<PhaseModule> phases,
                                    mlir::ModuleOp input,
                                    const ValidateOptions &options,
