@@ -21,10 +21,27 @@ def exact_gelu(x: torch.Tensor, approximate: str = "none") -> torch.Tensor:
     return 0.5 * x * (1.0 + torch.erf(x * math.sqrt(0.5)))
 
 
+def cropped_pad(x: torch.Tensor, pad: list[int], value: float = 0.0) -> torch.Tensor:
+    """Padding by negative amounts as slices; what is left pads only.
+
+    MLIR's folder takes a padding for nothing when the shape stays the same, which
+    it does when as much is cropped as is padded.
+    """
+    if all(not isinstance(amount, int) or amount >= 0 for amount in pad):
+        return NotImplemented
+    for pair in range(len(pad) // 2):
+        before, after = pad[2 * pair], pad[2 * pair + 1]
+        dim = x.dim() - 1 - pair
+        if before < 0 or after < 0:
+            x = x.narrow(dim, max(-before, 0), x.shape[dim] + min(before, 0) + min(after, 0))
+    return torch.ops.aten.constant_pad_nd(x, [max(amount, 0) for amount in pad], value)
+
+
 def decomposition_table() -> dict[Any, Callable]:
     """Returns the table for `ExportedProgram.run_decompositions`."""
     from torch_mlir.fx import get_decomposition_table
 
     table = dict(get_decomposition_table())
     table[torch.ops.aten.gelu.default] = exact_gelu
+    table[torch.ops.aten.constant_pad_nd.default] = cropped_pad
     return table

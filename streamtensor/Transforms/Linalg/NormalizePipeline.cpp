@@ -36,6 +36,7 @@ void buildNormalizePipeline(OpPassManager &pm,
   // Right after what folds away by itself (casts to unknown sizes and back,
   // assertions about them): names and locations are those that the user knows.
   func.addPass(createBoundedCanonicalizer());
+  func.addPass(createSimplifyConcats());
   func.addPass(createRefuseUnsupported({options.demoteF64}));
 
   // Constants have to be visible before anything folds or looks for splats.

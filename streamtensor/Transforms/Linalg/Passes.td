@@ -15,6 +15,25 @@
 
 include "mlir/Pass/PassBase.td"
 
+def SimplifyConcats : Pass<"st-simplify-concats", "::mlir::func::FuncOp"> {
+  let summary = "Let concatenations read known sizes only, and no empty tensors";
+  let description = [{
+    torch-mlir writes `torch.roll` as a concatenation of slices whose known sizes
+    it casts away. The canonicalizer does not find out two unknown sizes from
+    their sum; the operands of the casts have them. Operands without elements (a
+    dimension of one element rolled by one) are dropped.
+
+    ```mlir
+    %c = tensor.cast %a : tensor<1xf32> to tensor<?xf32>
+    %d = tensor.cast %b : tensor<4xf32> to tensor<?xf32>
+    %y = tensor.concat dim(0) %c, %d : (tensor<?xf32>, tensor<?xf32>) -> tensor<5xf32>
+    // becomes
+    %y = tensor.concat dim(0) %a, %b : (tensor<1xf32>, tensor<4xf32>) -> tensor<5xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
 def RefuseUnsupported : Pass<"st-refuse-unsupported", "::mlir::func::FuncOp"> {
   let summary = "Refuse a function that contains what cannot be compiled";
   let description = [{
@@ -178,7 +197,8 @@ def UnstrideSlices : Pass<"st-unstride-slices", "::mlir::func::FuncOp"> {
   let description = [{
     A slice of every s-th element (interleaved rotary embeddings take every
     second one) becomes a slice of a tensor whose dimension is split into groups
-    of s elements: all groups, one element of each.
+    of s elements: all groups, one element of each. Where the last group would end
+    beyond the tensor, its element is taken alone and concatenated.
 
     ```mlir
     %1 = tensor.extract_slice %0[0, 1] [4, 8] [1, 2] : tensor<4x16xf32> to tensor<4x8xf32>

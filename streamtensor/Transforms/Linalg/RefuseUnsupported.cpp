@@ -240,9 +240,8 @@ MaybeRefusal checkOther(Operation *op) {
     if (llvm::any_of(slice.getStaticStrides(),
                      [](int64_t stride) { return stride != 1; }) &&
         !streamtensor::canUnstride(slice))
-      return Refusal{"it skips elements, and its size is no multiple of the "
-                     "stride",
-                     "reshape and slice with stride 1 instead"};
+      return Refusal{"it takes elements in reverse order",
+                     "slice with a positive stride"};
     return std::nullopt;
   }
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {

@@ -43,14 +43,86 @@ Value createSlice(OpBuilder &builder, Location loc, Value source,
       bounds.sizes, strides);
 }
 
+/// Where in groups of `stride` elements, all inside the source, the elements of
+/// a slice can stand; nothing when the last group would end beyond it.
+std::optional<int64_t> placeInGroup(int64_t offset, int64_t size,
+                                    int64_t stride, int64_t extent) {
+  int64_t first = std::max<int64_t>(offset + stride * size - extent, 0);
+  int64_t last = std::min(offset, stride - 1);
+  if (first > last)
+    return std::nullopt;
+  // Groups that begin at a multiple of the stride suit other slices as well.
+  int64_t aligned = offset % stride;
+  return aligned >= first && aligned <= last ? aligned : first;
+}
+
+std::optional<int64_t> placeInGroup(tensor::ExtractSliceOp op, int64_t dim) {
+  return placeInGroup(op.getStaticOffsets()[dim], op.getStaticSizes()[dim],
+                      op.getStaticStrides()[dim],
+                      op.getSourceType().getDimSize(dim));
+}
+
+/// Whether the stride of the dimension matters: not that of a single element.
+bool skipsElements(tensor::ExtractSliceOp op, int64_t dim) {
+  return op.getStaticStrides()[dim] != 1 && op.getStaticSizes()[dim] != 1;
+}
+
+/// Drops the dimensions that a rank-reducing slice dropped.
+Value dropDims(OpBuilder &builder, tensor::ExtractSliceOp op, Value value) {
+  if (op.getType().getRank() == op.getSourceType().getRank())
+    return value;
+  ArrayRef<int64_t> sizes = op.getStaticSizes();
+  SmallVector<int64_t> offsets(sizes.size(), 0), strides(sizes.size(), 1);
+  return tensor::ExtractSliceOp::create(builder, op.getLoc(), op.getType(),
+                                        value, ValueRange(), ValueRange(),
+                                        ValueRange(), offsets, sizes, strides);
+}
+
+/// Takes the last element alone when its group would end beyond the source.
+struct SplitLastElement : OpRewritePattern<tensor::ExtractSliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::ExtractSliceOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!streamtensor::canUnstride(op))
+      return rewriter.notifyMatchFailure(op, "it has no stride to remove");
+    auto dims = llvm::seq<int64_t>(0, op.getSourceType().getRank());
+    auto found = llvm::find_if(dims, [&](int64_t dim) {
+      return skipsElements(op, dim) && !placeInGroup(op, dim);
+    });
+    if (found == dims.end())
+      return rewriter.notifyMatchFailure(op, "all groups end inside");
+    int64_t dim = *found;
+    auto part = [&](int64_t first, int64_t size) -> Value {
+      SmallVector<int64_t> offsets(op.getStaticOffsets());
+      SmallVector<int64_t> sizes(op.getStaticSizes());
+      offsets[dim] += first * op.getStaticStrides()[dim];
+      sizes[dim] = size;
+      return tensor::ExtractSliceOp::create(
+          rewriter, op.getLoc(),
+          RankedTensorType::get(sizes, op.getType().getElementType()),
+          op.getSource(), ValueRange(), ValueRange(), ValueRange(), offsets,
+          sizes, op.getStaticStrides());
+    };
+    int64_t size = op.getStaticSizes()[dim];
+    Value whole = tensor::ConcatOp::create(
+        rewriter, op.getLoc(), dim,
+        ValueRange{part(0, size - 1), part(size - 1, 1)});
+    rewriter.replaceOp(op, dropDims(rewriter, op, whole));
+    return success();
+  }
+};
+
 struct UnstrideSlice : OpRewritePattern<tensor::ExtractSliceOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(tensor::ExtractSliceOp op,
                                 PatternRewriter &rewriter) const override {
     if (!streamtensor::canUnstride(op))
       return rewriter.notifyMatchFailure(op, "it has no stride to remove");
-    RankedTensorType source = op.getSourceType(), type = op.getType();
+    RankedTensorType source = op.getSourceType();
     Location loc = op.getLoc();
+    for (int64_t dim = 0; dim < source.getRank(); ++dim)
+      if (skipsElements(op, dim) && !placeInGroup(op, dim))
+        return rewriter.notifyMatchFailure(op, "its last group ends beyond");
 
     // A contiguous slice of whole groups; its dimensions with a stride split
     // into groups of `stride` elements; one element of each group; merged.
@@ -64,14 +136,14 @@ struct UnstrideSlice : OpRewritePattern<tensor::ExtractSliceOp> {
       ReassociationIndices group{static_cast<int64_t>(expandedShape.size())};
       expandedShape.push_back(size);
       elements.add(0, size);
-      // The stride of a single element does not matter.
-      if (stride == 1 || size == 1) {
+      if (!skipsElements(op, dim)) {
         groups.add(offset, size);
       } else {
-        groups.add(offset / stride * stride, size * stride);
+        int64_t place = *placeInGroup(op, dim);
+        groups.add(offset - place, size * stride);
         group.push_back(expandedShape.size());
         expandedShape.push_back(stride);
-        elements.add(offset % stride, 1);
+        elements.add(place, 1);
       }
       reassociation.push_back(group);
     }
@@ -84,16 +156,7 @@ struct UnstrideSlice : OpRewritePattern<tensor::ExtractSliceOp> {
     value = tensor::CollapseShapeOp::create(
         rewriter, loc, RankedTensorType::get(op.getStaticSizes(), element),
         value, reassociation);
-    if (type.getRank() != source.getRank()) {
-      Bounds whole;
-      for (int64_t size : op.getStaticSizes())
-        whole.add(0, size);
-      SmallVector<int64_t> strides(whole.sizes.size(), 1);
-      value = tensor::ExtractSliceOp::create(
-          rewriter, loc, type, value, ValueRange(), ValueRange(), ValueRange(),
-          whole.offsets, whole.sizes, strides);
-    }
-    rewriter.replaceOp(op, value);
+    rewriter.replaceOp(op, dropDims(rewriter, op, value));
     return success();
   }
 };
@@ -101,7 +164,7 @@ struct UnstrideSlice : OpRewritePattern<tensor::ExtractSliceOp> {
 struct UnstrideSlices : streamtensor::impl::UnstrideSlicesBase<UnstrideSlices> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<UnstrideSlice>(&getContext());
+    patterns.add<SplitLastElement, UnstrideSlice>(&getContext());
     if (failed(streamtensor::applyBounded(getOperation(), std::move(patterns),
                                           getArgument())))
       signalPassFailure();

@@ -231,17 +231,10 @@ bool canUnstride(tensor::ExtractSliceOp op) {
       llvm::any_of(op.getStaticSizes(), isDynamic) ||
       llvm::any_of(op.getStaticStrides(), isDynamic))
     return false;
-  bool skips = false;
-  for (auto [offset, size, stride, extent] :
-       llvm::zip(op.getStaticOffsets(), op.getStaticSizes(),
-                 op.getStaticStrides(), op.getSourceType().getShape())) {
-    if (stride == 1)
-      continue;
-    skips = true;
-    if (stride < 1 || (size != 1 && (offset / stride + size) * stride > extent))
-      return false;
-  }
-  return skips;
+  return llvm::all_of(op.getStaticStrides(),
+                      [](int64_t stride) { return stride >= 1; }) &&
+         llvm::any_of(op.getStaticStrides(),
+                      [](int64_t stride) { return stride != 1; });
 }
 
 bool isConstantPad(tensor::PadOp op) {

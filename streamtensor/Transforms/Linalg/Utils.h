@@ -92,8 +92,7 @@ mlir::Value createEmpty(mlir::OpBuilder &builder, mlir::Location loc,
                         llvm::ArrayRef<int64_t> shape, mlir::Type element);
 
 /// True if `op` skips elements and can be written with slices that do not: its
-/// bounds are static, and the last group of `stride` elements that it touches
-/// ends inside the source.
+/// bounds are static, and it runs upwards.
 bool canUnstride(mlir::tensor::ExtractSliceOp op);
 
 /// True if `op` surrounds a tensor with a constant, by constant amounts that

@@ -65,9 +65,10 @@ def MaterializeStreams : Pass<"st-materialize-streams", "::mlir::func::FuncOp"> 
 def InsertForks : Pass<"st-insert-forks", "::mlir::func::FuncOp"> {
   let summary = "Give every stream exactly one reader";
   let description = [{
-    A stream that several tasks read (directly, or through casts and
-    reassociations, which have no FIFO of their own) is duplicated by a task of
-    kind `fork`: it reads each token once and writes it to every consumer. A
+    A stream that is read at several places, of several tasks or of one (directly,
+    or through casts and reassociations, which have no FIFO of their own), is
+    duplicated by a task of kind `fork`: it reads each token once and writes it to
+    every reader. A
     stream that nobody reads is drained by a task, so its producer can end.
 
     ```mlir

@@ -27,11 +27,32 @@ func.func @inner(%x: tensor<13xf32>) -> tensor<2xf32> {
 
 // -----
 
-// Elements 7, 10 and 13: the third group would end at 15, beyond the 14.
+// Elements 7, 10 and 13: groups from 6 on would end at 15, beyond the 14, but
+// groups from 5 on end at 14; the third of each.
 // CHECK-LABEL: func.func @beyond_the_end
-// CHECK: tensor.extract_slice %{{.*}}[7] [3] [3]
+// CHECK-SAME: (%[[X:.*]]: tensor<14xf32>)
+// CHECK: %[[P:.*]] = tensor.extract_slice %[[X]][5] [9] [1] : tensor<14xf32> to tensor<9xf32>
+// CHECK: %[[E:.*]] = tensor.expand_shape %[[P]] {{\[\[}}0, 1]] output_shape [3, 3] : tensor<9xf32> into tensor<3x3xf32>
+// CHECK: tensor.extract_slice %[[E]][0, 2] [3, 1] [1, 1] : tensor<3x3xf32> to tensor<3x1xf32>
 func.func @beyond_the_end(%x: tensor<14xf32>) -> tensor<3xf32> {
   %s = tensor.extract_slice %x[7] [3] [3] : tensor<14xf32> to tensor<3xf32>
+  return %s : tensor<3xf32>
+}
+
+// -----
+
+// Elements 0, 2 and 4 of 5: no three groups of two fit. The last is taken alone.
+// CHECK-LABEL: func.func @last_alone
+// CHECK-SAME: (%[[X:.*]]: tensor<5xf32>)
+// CHECK-DAG: %[[P:.*]] = tensor.extract_slice %[[X]][0] [4] [1] : tensor<5xf32> to tensor<4xf32>
+// CHECK-DAG: %[[E:.*]] = tensor.expand_shape %[[P]] {{\[\[}}0, 1]] output_shape [2, 2] : tensor<4xf32> into tensor<2x2xf32>
+// CHECK-DAG: %[[S:.*]] = tensor.extract_slice %[[E]][0, 0] [2, 1] [1, 1] : tensor<2x2xf32> to tensor<2x1xf32>
+// CHECK-DAG: %[[C:.*]] = tensor.collapse_shape %[[S]] {{\[\[}}0, 1]] : tensor<2x1xf32> into tensor<2xf32>
+// CHECK-DAG: %[[L:.*]] = tensor.extract_slice %[[X]][4] [1] [1] : tensor<5xf32> to tensor<1xf32>
+// CHECK: %[[Y:.*]] = tensor.concat dim(0) %[[C]], %[[L]] : (tensor<2xf32>, tensor<1xf32>) -> tensor<3xf32>
+// CHECK: return %[[Y]]
+func.func @last_alone(%x: tensor<5xf32>) -> tensor<3xf32> {
+  %s = tensor.extract_slice %x[0] [3] [2] : tensor<5xf32> to tensor<3xf32>
   return %s : tensor<3xf32>
 }
 
