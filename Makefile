@@ -4,6 +4,9 @@
 #   make demo      generate text with SmolLM2-135M on the simulated accelerator
 #   make test      all checks and tests; the last line counts them
 #   make build     the tools in build/bin and .venv/bin/streamtensor
+#   make fuzz      random programs against PyTorch: N of them from seed FIRST on,
+#                  FUZZ_FLAGS=--interpret-only without C simulation; can be
+#                  interrupted and started again
 #   make bench     measure the figures of benchmarks/README.md
 #   make docs      the reference of passes and dialects, in build/docs
 #   make format    format the C++ and Python sources
@@ -20,8 +23,12 @@ export CCACHE_NOHASHDIR := 1
 PROMPT ?= The capital of France is
 TOKENS ?= 32
 
+N ?= 500
+FIRST ?= 0
+FUZZ_FLAGS ?=
+
 .DEFAULT_GOAL := build
-.PHONY: build setup configure demo test bench docs format clean
+.PHONY: build setup configure demo test fuzz bench docs format clean
 
 setup:
 	@utils/setup.sh
@@ -40,6 +47,9 @@ demo: build
 
 test: build
 	@python3 utils/run_tests.py --build-dir $(BUILD)
+
+fuzz: build
+	@cd integration_test && ../$(VENV)/bin/python -m random_programs --first $(FIRST) --count $(N) $(FUZZ_FLAGS)
 
 bench: build
 	@python3 benchmarks/run.py --build-dir $(BUILD)
