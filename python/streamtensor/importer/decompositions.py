@@ -37,6 +37,18 @@ def cropped_pad(x: torch.Tensor, pad: list[int], value: float = 0.0) -> torch.Te
     return torch.ops.aten.constant_pad_nd(x, [max(amount, 0) for amount in pad], value)
 
 
+def broadcast_where(condition: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """A choice whose branches are both smaller than the condition, with one expanded.
+
+    torch-mlir replaces a choice between equal branches by the branch, and forgets
+    that the condition made it larger.
+    """
+    shape = torch.broadcast_shapes(condition.shape, x.shape, y.shape)
+    if shape in (x.shape, y.shape):
+        return NotImplemented
+    return torch.ops.aten.where.self(condition, x.expand(shape), y)
+
+
 def decomposition_table() -> dict[Any, Callable]:
     """Returns the table for `ExportedProgram.run_decompositions`."""
     from torch_mlir.fx import get_decomposition_table
@@ -44,4 +56,5 @@ def decomposition_table() -> dict[Any, Callable]:
     table = dict(get_decomposition_table())
     table[torch.ops.aten.gelu.default] = exact_gelu
     table[torch.ops.aten.constant_pad_nd.default] = cropped_pad
+    table[torch.ops.aten.where.self] = broadcast_where
     return table
