@@ -42,8 +42,8 @@ bool writeDesignDirectory(mlir::ModuleOp module, const DesignRequest &request,
 
 /// Runs data through every phase and compares; says on `errs` which phase, task
 /// and token differ first. `data` is a file of inputs and expected results;
-/// empty: random inputs from `seed` and the results of an independent tool. What
-/// was found, when it could be compared at all, goes to `report`.
+/// empty: random inputs from `seed` and the results of an independent tool.
+/// What was found, when it could be compared at all, goes to `report`.
 bool validateDesign(
     const std::vector<std::pair<std::string, mlir::ModuleOp>> &phases,
     const std::string &function, uint64_t seed, const std::string &data,
