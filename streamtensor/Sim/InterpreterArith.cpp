@@ -544,6 +544,16 @@ LogicalResult FunctionCompiler::compileMath(Operation *op, Steps &steps) {
       .Case([&](math::AbsFOp) {
         return unary([](auto a) { return std::fabs(a); });
       })
+      .Case([&](math::AbsIOp) {
+        const unsigned a = scalar(op->getOperand(0)),
+                       r = scalar(op->getResult(0)),
+                       bits = bitsOf(op->getResult(0).getType());
+        steps.push_back([=](Frame &f) {
+          int64_t value = f.scalars[a].i;
+          f.scalars[r].i = wrap(value < 0 ? subWrapping(0, value) : value, bits);
+        });
+        return success();
+      })
       .Case([&](math::PowFOp) {
         return binaryFloat(op, steps,
                            [](auto a, auto b) { return std::pow(a, b); });

@@ -48,6 +48,8 @@ constexpr StringLiteral kPipeline =
     // Powers with integer exponents have no runtime function.
     "convert-math-to-funcs{min-width-of-fpowi-exponent=1},"
     "func.func(math-expand-ops{ops=rsqrt}),"
+    // Divisions that round down or up.
+    "arith-expand,"
     "convert-math-to-llvm,convert-math-to-libm,convert-arith-to-llvm,"
     "finalize-memref-to-llvm,convert-func-to-llvm,convert-cf-to-llvm,"
     "reconcile-unrealized-casts)";
@@ -172,6 +174,8 @@ ReferenceTools::ReferenceTools()
     : mlirOpt(STREAMTENSOR_LLVM_PREFIX "/bin/mlir-opt"),
       mlirRunner(STREAMTENSOR_LLVM_PREFIX "/bin/mlir-runner"),
       libraries{STREAMTENSOR_LLVM_PREFIX "/lib/libmlir_c_runner_utils.so",
+                // Conversions of f16 and bf16.
+                STREAMTENSOR_LLVM_PREFIX "/lib/libmlir_float16_utils.so",
                 STREAMTENSOR_REFERENCE_IO} {}
 
 FailureOr<std::vector<HostTensor>>

@@ -141,6 +141,20 @@ std::string ValueDifference::str() const {
   return text;
 }
 
+double streamtensor::toleranceOf(ElementKind kind, double tolerance) {
+  switch (kind) {
+  case ElementKind::F32:
+  case ElementKind::F64:
+    return tolerance;
+  case ElementKind::F16:
+    return std::max(tolerance, 5 * 0x1p-11);
+  case ElementKind::BF16:
+    return std::max(tolerance, 5 * 0x1p-8);
+  default:
+    return 0;
+  }
+}
+
 std::optional<ValueDifference>
 streamtensor::compareTensors(const HostTensor &actual,
                              const HostTensor &expected, double tolerance,
@@ -157,7 +171,8 @@ streamtensor::compareTensors(const HostTensor &actual,
     if (a == e || (std::isnan(a) && std::isnan(e)))
       continue;
     double error = std::abs(a - e);
-    double allowed = tolerance * (std::abs(e) + largest);
+    double allowed =
+        toleranceOf(expected.kind, tolerance) * (std::abs(e) + largest);
     // Also true for NaN on one side.
     bool differs = !(error <= allowed);
     if (phase) {

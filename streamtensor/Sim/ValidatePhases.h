@@ -81,7 +81,8 @@ struct ValidateOptions {
   /// expected of them, result0, result1 ... (PyTorch's, say). Empty: random
   /// inputs, and the results of the reference tools.
   std::string data;
-  /// |actual - expected| <= tolerance x (|expected| + max |tensor|).
+  /// |actual - expected| <= tolerance x (|expected| + max |tensor|) for F32;
+  /// see `toleranceOf` for the others.
   double tolerance = 1e-4;
   /// Bytes of tokens kept per FIFO to find differences.
   size_t recordLimitBytes = size_t(16) << 20;
@@ -98,8 +99,13 @@ mlir::LogicalResult validatePhases(llvm::ArrayRef<PhaseModule> phases,
                                    llvm::raw_ostream &os,
                                    ValidationReport *report = nullptr);
 
-/// The first difference of two tensors beyond the tolerance, or nothing; sets
-/// the figures of `phase` when given. Tensors of different shape differ at 0.
+/// The tolerance for results of `kind`, given that for F32: 0 for integers, and
+/// at least five units in the last place for F16 and BF16, because the order of
+/// a sum and the number of its roundings are free (2e-2 for BF16).
+double toleranceOf(ElementKind kind, double tolerance);
+
+/// The first difference of two tensors beyond `toleranceOf` their kind, or
+/// nothing; sets the figures of `phase` when given. Tensors of different shape differ at 0.
 std::optional<ValueDifference> compareTensors(const HostTensor &actual,
                                               const HostTensor &expected,
                                               double tolerance,

@@ -6,16 +6,18 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// hls_vector.h, hls_math.h and st_math.h, which the simulation shares with
-// AMD's open headers.
+// hls_vector.h, hls_math.h, st_math.h and st_half.h, which the simulation
+// shares with AMD's open headers.
 //
 //===----------------------------------------------------------------------===//
 
 #include "ap_int.h"
 #include "hls_math.h"
 #include "hls_vector.h"
+#include "st_half.h"
 #include "st_math.h"
 
+#include <cstring>
 #include <gtest/gtest.h>
 #include <limits>
 
@@ -81,10 +83,99 @@ TEST(StMath, NumberVariantsIgnoreNan) {
   EXPECT_EQ(st::minnum(1.0f, 3.0f), 1.0f);
 }
 
-TEST(StMath, IntegersBySignedness) {
-  EXPECT_EQ(st::max(-1, 1), 1);
-  EXPECT_EQ(st::max(-1 + 0u, 1u), 4294967295u);
-  EXPECT_EQ(st::min(-1, 1), -1);
+/// All pairs of 8-bit numbers against 64-bit arithmetic, reduced to 8 bits.
+TEST(StMath, IntegersWrapAtEightBits) {
+  typedef signed char T;
+  for (long long a = -128; a < 128; ++a)
+    for (long long b = -128; b < 128; ++b) {
+      EXPECT_EQ(st::add<T>(a, b), static_cast<T>(a + b));
+      EXPECT_EQ(st::sub<T>(a, b), static_cast<T>(a - b));
+      EXPECT_EQ(st::mul<T>(a, b), static_cast<T>(a * b));
+      EXPECT_EQ(st::max<T>(a, b), std::max(a, b));
+      EXPECT_EQ(st::min<T>(a, b), std::min(a, b));
+      if (b == 0)
+        continue;
+      EXPECT_EQ(st::div<T>(a, b), static_cast<T>(a / b));
+      EXPECT_EQ(st::rem<T>(a, b), a % b);
+      const double quotient = static_cast<double>(a) / static_cast<double>(b);
+      EXPECT_EQ(st::floordiv<T>(a, b), static_cast<T>(std::floor(quotient)));
+      EXPECT_EQ(st::ceildiv<T>(a, b), static_cast<T>(std::ceil(quotient)));
+    }
+  for (long long a = -128; a < 128; ++a)
+    for (int bits = 0; bits < 8; ++bits) {
+      EXPECT_EQ(st::shl<T>(a, bits), static_cast<T>(a * (1 << bits)));
+      EXPECT_EQ(st::shr<T>(a, bits), a >> bits);
+      EXPECT_EQ(st::shru<T>(a, bits), static_cast<T>((a & 255) >> bits));
+    }
+  EXPECT_EQ(st::shl<T>(1, 8), 0);
+  EXPECT_EQ(st::shr<T>(-1, 9), -1);
+  EXPECT_EQ(st::shru<T>(-1, 8), 0);
+}
+
+TEST(StMath, IntegersWrapAtTheirWidth) {
+  const int least = std::numeric_limits<int>::min();
+  const long long least64 = std::numeric_limits<long long>::min();
+  EXPECT_EQ(st::add<short>(32767, 1), -32768);
+  // The largest product of unsigned shorts does not fit an int.
+  EXPECT_EQ(st::mul<short>(-1, -1), 1);
+  EXPECT_EQ(st::sub<int>(least, 1), std::numeric_limits<int>::max());
+  EXPECT_EQ(st::div<int>(least, -1), least);
+  EXPECT_EQ(st::rem<int>(least, -1), 0);
+  EXPECT_EQ(st::mul<long long>(least64, -1), least64);
+  EXPECT_EQ(st::to_unsigned<int>(-1), 4294967295u);
+}
+
+TEST(StHalf, HalfEqualsTheCompilersType) {
+  // Every half, what lies half way to the next one, and its neighbours.
+  for (unsigned bits = 0; bits < 65536; ++bits) {
+    const unsigned short pattern = static_cast<unsigned short>(bits);
+    st::f16 ours;
+    _Float16 theirs;
+    std::memcpy(&ours, &pattern, 2);
+    std::memcpy(&theirs, &pattern, 2);
+    const float value = static_cast<float>(theirs);
+    if (std::isnan(value)) {
+      EXPECT_TRUE(std::isnan(static_cast<float>(ours)));
+      EXPECT_TRUE(std::isnan(static_cast<float>(st::f16(value))));
+      continue;
+    }
+    ASSERT_EQ(static_cast<float>(ours), value);
+    unsigned middle;
+    std::memcpy(&middle, &value, 4);
+    middle += 0x1000;
+    for (unsigned near : {middle - 0x1000, middle - 1, middle, middle + 1}) {
+      float number;
+      std::memcpy(&number, &near, 4);
+      const st::f16 rounded(number);
+      const _Float16 expected = static_cast<_Float16>(number);
+      ASSERT_EQ(std::memcmp(&rounded, &expected, 2), 0) << number;
+    }
+  }
+  for (float tiny : {1e-8f, -2.9802322e-8f, 2.9802326e-8f, 1e-45f, 5e-6f}) {
+    const st::f16 rounded(tiny);
+    const _Float16 expected = static_cast<_Float16>(tiny);
+    EXPECT_EQ(std::memcmp(&rounded, &expected, 2), 0) << tiny;
+  }
+  EXPECT_TRUE(std::isnan(static_cast<float>(st::f16(kNan))));
+  EXPECT_EQ(static_cast<float>(st::f16(-1e30f)), -kInfinity);
+}
+
+TEST(StHalf, BfloatIsTheNearestOfItsNeighbours) {
+  for (unsigned high = 0; high < 0x7f7fu; ++high)
+    for (unsigned low : {0u, 1u, 0x7fffu, 0x8000u, 0x8001u, 0xffffu})
+      for (unsigned sign : {0u, 0x80000000u}) {
+        const unsigned x = sign | (high << 16) | low;
+        float number;
+        std::memcpy(&number, &x, 4);
+        const bool up = low > 0x8000u || (low == 0x8000u && (high & 1) != 0);
+        const unsigned nearest = sign | ((high + up) << 16);
+        float expected;
+        std::memcpy(&expected, &nearest, 4);
+        ASSERT_EQ(static_cast<float>(st::bf16(number)), expected);
+      }
+  EXPECT_TRUE(std::isnan(static_cast<float>(st::bf16(kNan))));
+  EXPECT_EQ(static_cast<float>(st::bf16(kInfinity)), kInfinity);
+  EXPECT_EQ(static_cast<float>(st::bf16(3.4e38f)), kInfinity);
 }
 
 TEST(ApInt, WrapsToItsWidth) {

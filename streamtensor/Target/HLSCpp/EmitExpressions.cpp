@@ -97,8 +97,8 @@ LogicalResult Emitter::bind(Operation *op, const Expression &expr) {
   }
   std::optional<std::string> type = scalarType(result.getType());
   if (!type)
-    return op->emitOpError() << "expected a value of type f32, index or an "
-                                "integer but got "
+    return op->emitOpError() << "expected a value of type f32, f16, bf16, index "
+                                "or an integer but got "
                              << result.getType();
   auto hint = op->getAttrOfType<StringAttr>(hls::kNameAttr);
   std::string name = local(hint ? hint.getValue() : StringRef("t"));
@@ -164,12 +164,26 @@ std::optional<Expression> Emitter::compare(arith::CmpFOp op) {
   return std::nullopt;
 }
 
-/// Unsigned comparisons only of indices, which are not negative.
+/// The bits of a signed value as an unsigned number. Indices are not negative.
+static Expression asUnsigned(const Expression &value, Type type) {
+  if (type.isIndex() || type.isInteger(1))
+    return value;
+  return call("st::to_unsigned<" + *scalarType(type) + ">", {value});
+}
+
 std::optional<Expression> Emitter::compare(arith::CmpIOp op) {
+  Type type = op.getLhs().getType();
+  if (!scalarType(type))
+    return std::nullopt;
   const Expression &a = valueOf(op.getLhs()), &b = valueOf(op.getRhs());
-  bool isIndex = op.getLhs().getType().isIndex();
-  auto relation = [&](StringRef spelling) {
-    return binary(a, spelling, b, Precedence::Relational);
+  auto signedRelation = [&](StringRef spelling) {
+    // One bit as a signed number is 0 or -1, while bool counts 0 and 1.
+    return type.isInteger(1) ? binary(b, spelling, a, Precedence::Relational)
+                             : binary(a, spelling, b, Precedence::Relational);
+  };
+  auto unsignedRelation = [&](StringRef spelling) {
+    return binary(asUnsigned(a, type), spelling, asUnsigned(b, type),
+                  Precedence::Relational);
   };
   using P = arith::CmpIPredicate;
   switch (op.getPredicate()) {
@@ -178,21 +192,21 @@ std::optional<Expression> Emitter::compare(arith::CmpIOp op) {
   case P::ne:
     return binary(a, "!=", b, Precedence::Equality);
   case P::slt:
-    return relation("<");
+    return signedRelation("<");
   case P::sle:
-    return relation("<=");
+    return signedRelation("<=");
   case P::sgt:
-    return relation(">");
+    return signedRelation(">");
   case P::sge:
-    return relation(">=");
+    return signedRelation(">=");
   case P::ult:
-    return isIndex ? std::optional(relation("<")) : std::nullopt;
+    return unsignedRelation("<");
   case P::ule:
-    return isIndex ? std::optional(relation("<=")) : std::nullopt;
+    return unsignedRelation("<=");
   case P::ugt:
-    return isIndex ? std::optional(relation(">")) : std::nullopt;
+    return unsignedRelation(">");
   case P::uge:
-    return isIndex ? std::optional(relation(">=")) : std::nullopt;
+    return unsignedRelation(">=");
   }
   return std::nullopt;
 }
@@ -207,53 +221,189 @@ struct BinaryForm {
 
 } // namespace
 
+/// Operations on f32, and on indices, which do not overflow.
 static std::optional<BinaryForm> binaryForm(Operation *op) {
-  bool isBool = op->getResult(0).getType().isInteger(1);
-  bool isIndex = op->getResult(0).getType().isIndex();
   using F = std::optional<BinaryForm>;
-  auto unsignedForm = [&](BinaryForm form) -> F {
-    return isIndex ? F(form) : std::nullopt;
-  };
+  Type type = op->getResult(0).getType();
+  if (type.isF32())
+    return TypeSwitch<Operation *, F>(op)
+        .Case<arith::AddFOp>(
+            [](auto) { return BinaryForm{"+", Precedence::Additive}; })
+        .Case<arith::SubFOp>(
+            [](auto) { return BinaryForm{"-", Precedence::Additive}; })
+        .Case<arith::MulFOp>(
+            [](auto) { return BinaryForm{"*", Precedence::Multiplicative}; })
+        .Case<arith::DivFOp>(
+            [](auto) { return BinaryForm{"/", Precedence::Multiplicative}; })
+        .Case<arith::MaximumFOp>([](auto) { return BinaryForm{"st::max", {}}; })
+        .Case<arith::MinimumFOp>([](auto) { return BinaryForm{"st::min", {}}; })
+        .Case<arith::MaxNumFOp>(
+            [](auto) { return BinaryForm{"st::maxnum", {}}; })
+        .Case<arith::MinNumFOp>(
+            [](auto) { return BinaryForm{"st::minnum", {}}; })
+        .Case<arith::RemFOp>([](auto) { return BinaryForm{"hls::fmod", {}}; })
+        .Case<math::PowFOp>([](auto) { return BinaryForm{"hls::pow", {}}; })
+        .Case<math::Atan2Op>([](auto) { return BinaryForm{"hls::atan2", {}}; })
+        .Case<math::CopySignOp>(
+            [](auto) { return BinaryForm{"hls::copysign", {}}; })
+        .Default(std::nullopt);
+  if (!type.isIndex())
+    return std::nullopt;
   return TypeSwitch<Operation *, F>(op)
-      .Case<arith::AddFOp, arith::AddIOp>(
+      .Case<arith::AddIOp>(
           [](auto) { return BinaryForm{"+", Precedence::Additive}; })
-      .Case<arith::SubFOp, arith::SubIOp>(
+      .Case<arith::SubIOp>(
           [](auto) { return BinaryForm{"-", Precedence::Additive}; })
-      .Case<arith::MulFOp, arith::MulIOp>(
+      .Case<arith::MulIOp>(
           [](auto) { return BinaryForm{"*", Precedence::Multiplicative}; })
-      .Case<arith::DivFOp, arith::DivSIOp>(
+      .Case<arith::DivSIOp, arith::DivUIOp, arith::FloorDivSIOp>(
           [](auto) { return BinaryForm{"/", Precedence::Multiplicative}; })
-      .Case<arith::RemSIOp>(
+      .Case<arith::RemSIOp, arith::RemUIOp>(
           [](auto) { return BinaryForm{"%", Precedence::Multiplicative}; })
-      .Case<arith::DivUIOp, arith::FloorDivSIOp>(
-          [&](auto) { return unsignedForm({"/", Precedence::Multiplicative}); })
-      .Case<arith::RemUIOp>(
-          [&](auto) { return unsignedForm({"%", Precedence::Multiplicative}); })
-      .Case<arith::AndIOp>([&](auto) {
-        return isBool ? BinaryForm{"&&", Precedence::LogicalAnd}
-                      : BinaryForm{"&", Precedence::BitAnd};
+      .Case<arith::AndIOp>(
+          [](auto) { return BinaryForm{"&", Precedence::BitAnd}; })
+      .Case<arith::OrIOp>(
+          [](auto) { return BinaryForm{"|", Precedence::BitOr}; })
+      .Case<arith::XOrIOp>(
+          [](auto) { return BinaryForm{"^", Precedence::BitXor}; })
+      .Case<arith::MaxSIOp, arith::MaxUIOp>(
+          [](auto) { return BinaryForm{"st::max<int>", {}}; })
+      .Case<arith::MinSIOp, arith::MinUIOp>(
+          [](auto) { return BinaryForm{"st::min<int>", {}}; })
+      .Default(std::nullopt);
+}
+
+/// Operations on i1, a bool: sums are modulo 2, and a signed true is -1.
+static std::optional<BinaryForm> booleanForm(Operation *op) {
+  using F = std::optional<BinaryForm>;
+  return TypeSwitch<Operation *, F>(op)
+      .Case<arith::AndIOp, arith::MulIOp, arith::MinUIOp, arith::MaxSIOp>(
+          [](auto) { return BinaryForm{"&&", Precedence::LogicalAnd}; })
+      .Case<arith::OrIOp, arith::MaxUIOp, arith::MinSIOp>(
+          [](auto) { return BinaryForm{"||", Precedence::LogicalOr}; })
+      .Case<arith::XOrIOp, arith::AddIOp, arith::SubIOp>(
+          [](auto) { return BinaryForm{"!=", Precedence::Equality}; })
+      .Default(std::nullopt);
+}
+
+/// The function of st_math.h for an operation on integers that wrap, without
+/// its template argument.
+static StringRef wrappingFunction(Operation *op) {
+  return TypeSwitch<Operation *, StringRef>(op)
+      .Case<arith::AddIOp>([](auto) { return "st::add"; })
+      .Case<arith::SubIOp>([](auto) { return "st::sub"; })
+      .Case<arith::MulIOp>([](auto) { return "st::mul"; })
+      .Case<arith::DivSIOp>([](auto) { return "st::div"; })
+      .Case<arith::RemSIOp>([](auto) { return "st::rem"; })
+      .Case<arith::FloorDivSIOp>([](auto) { return "st::floordiv"; })
+      .Case<arith::CeilDivSIOp>([](auto) { return "st::ceildiv"; })
+      .Case<arith::ShLIOp>([](auto) { return "st::shl"; })
+      .Case<arith::ShRSIOp>([](auto) { return "st::shr"; })
+      .Case<arith::ShRUIOp>([](auto) { return "st::shru"; })
+      .Case<arith::MaxSIOp>([](auto) { return "st::max"; })
+      .Case<arith::MinSIOp>([](auto) { return "st::min"; })
+      .Default(StringRef());
+}
+
+/// `a op b` of integers of 8 to 64 bits; nothing for other operations.
+static std::optional<Expression> integerBinary(Operation *op,
+                                               const Expression &a,
+                                               const Expression &b) {
+  Type type = op->getResult(0).getType();
+  std::string name = *scalarType(type);
+  auto chosen = [&](StringRef relation) {
+    return Expression{binary(asUnsigned(a, type), relation, asUnsigned(b, type),
+                             Precedence::Relational)
+                              .text +
+                          " ? " + a.in(Precedence::LogicalOr) + " : " +
+                          b.in(Precedence::LogicalOr),
+                      Precedence::Conditional};
+  };
+  auto unsignedOperator = [&](StringRef spelling) {
+    return Expression{"static_cast<" + name + ">(" +
+                          asUnsigned(a, type).text + " " + spelling.str() +
+                          " " + asUnsigned(b, type).text + ")",
+                      Precedence::Primary};
+  };
+  if (StringRef function = wrappingFunction(op); !function.empty())
+    return call((function + "<" + name + ">").str(), {a, b});
+  return TypeSwitch<Operation *, std::optional<Expression>>(op)
+      // Operands are sign-extended, and so is what these make of them.
+      .Case([&](arith::AndIOp) { return binary(a, "&", b, Precedence::BitAnd); })
+      .Case([&](arith::OrIOp) { return binary(a, "|", b, Precedence::BitOr); })
+      .Case(
+          [&](arith::XOrIOp) { return binary(a, "^", b, Precedence::BitXor); })
+      .Case([&](arith::DivUIOp) { return unsignedOperator("/"); })
+      .Case([&](arith::RemUIOp) { return unsignedOperator("%"); })
+      .Case([&](arith::MaxUIOp) { return chosen(">"); })
+      .Case([&](arith::MinUIOp) { return chosen("<"); })
+      .Default(std::nullopt);
+}
+
+/// A conversion between numbers; nothing for those without a C++ form.
+static std::optional<Expression> conversion(Operation *op,
+                                            const Expression &value) {
+  Type fromType = op->getOperand(0).getType(),
+       toType = op->getResult(0).getType();
+  std::optional<std::string> from = scalarType(fromType),
+                             to = scalarType(toType);
+  if (!from || !to)
+    return std::nullopt;
+  auto cast = [](StringRef type, const Expression &operand) {
+    return call(("static_cast<" + type + ">").str(), {operand});
+  };
+  // The floats of 16 bits convert from and to float only.
+  auto fromFloat = [&](const Expression &number) {
+    return toType.isF32() ? number : cast(*to, number);
+  };
+  bool isBit = fromType.isInteger(1);
+  using E = std::optional<Expression>;
+  return TypeSwitch<Operation *, E>(op)
+      .Case([&](arith::TruncIOp) -> E {
+        if (!toType.isInteger(1))
+          return cast(*to, value);
+        return Expression{"(" + value.in(Precedence::BitAnd) + " & 1) != 0",
+                          Precedence::Equality};
       })
-      .Case<arith::OrIOp>([&](auto) {
-        return isBool ? BinaryForm{"||", Precedence::LogicalOr}
-                      : BinaryForm{"|", Precedence::BitOr};
+      .Case<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp>(
+          [&](auto) -> E {
+            if (isBit && isa<arith::ExtSIOp>(op))
+              return Expression{value.in(Precedence::LogicalOr) + " ? -1 : 0",
+                                Precedence::Conditional};
+            if (isBit && isa<arith::IndexCastOp>(op))
+              return std::nullopt;
+            // An unsigned number that C++ would extend with its sign.
+            if (isa<arith::IndexCastUIOp>(op) && !fromType.isIndex())
+              return cast(*to, asUnsigned(value, fromType));
+            return *from == *to ? value : cast(*to, value);
+          })
+      .Case([&](arith::ExtUIOp) -> E {
+        return cast(*to, asUnsigned(value, fromType));
       })
-      .Case<arith::XOrIOp>([&](auto) {
-        return isBool ? BinaryForm{"!=", Precedence::Equality}
-                      : BinaryForm{"^", Precedence::BitXor};
+      .Case([&](arith::SIToFPOp) -> E {
+        if (isBit)
+          return fromFloat({value.in(Precedence::LogicalOr) +
+                                " ? -1.0f : 0.0f",
+                            Precedence::Conditional});
+        return fromFloat(cast("float", value));
       })
-      .Case<arith::MaximumFOp, arith::MaxSIOp>(
-          [](auto) { return BinaryForm{"st::max", {}}; })
-      .Case<arith::MinimumFOp, arith::MinSIOp>(
-          [](auto) { return BinaryForm{"st::min", {}}; })
-      .Case<arith::MaxUIOp>([&](auto) { return unsignedForm({"st::max", {}}); })
-      .Case<arith::MinUIOp>([&](auto) { return unsignedForm({"st::min", {}}); })
-      .Case<arith::MaxNumFOp>([](auto) { return BinaryForm{"st::maxnum", {}}; })
-      .Case<arith::MinNumFOp>([](auto) { return BinaryForm{"st::minnum", {}}; })
-      .Case<arith::RemFOp>([](auto) { return BinaryForm{"hls::fmod", {}}; })
-      .Case<math::PowFOp>([](auto) { return BinaryForm{"hls::pow", {}}; })
-      .Case<math::Atan2Op>([](auto) { return BinaryForm{"hls::atan2", {}}; })
-      .Case<math::CopySignOp>(
-          [](auto) { return BinaryForm{"hls::copysign", {}}; })
+      .Case([&](arith::UIToFPOp) -> E {
+        return fromFloat(cast("float", asUnsigned(value, fromType)));
+      })
+      .Case([&](arith::FPToSIOp) -> E {
+        return toType.isInteger(1) ? E() : cast(*to, value);
+      })
+      .Case([&](arith::FPToUIOp) -> E {
+        if (toType.isInteger(1) || toType.isIndex())
+          return std::nullopt;
+        StringRef type = toType.isInteger(8)    ? "unsigned char"
+                         : toType.isInteger(16) ? "unsigned short"
+                         : toType.isInteger(32) ? "unsigned"
+                                                : "unsigned long long";
+        return cast(*to, cast(type, value));
+      })
+      .Case<arith::ExtFOp, arith::TruncFOp>(
+          [&](auto) -> E { return cast(*to, value); })
       .Default(std::nullopt);
 }
 
@@ -294,6 +444,9 @@ static StringRef unaryFunction(Operation *op) {
 }
 
 FailureOr<Expression> Emitter::expression(Operation *op) {
+  Type type = op->getResult(0).getType();
+  bool isWrapping =
+      isa<IntegerType>(type) && !type.isInteger(1) && scalarType(type);
   if (auto apply = dyn_cast<affine::AffineApplyOp>(op)) {
     SmallVector<Expression> dims;
     for (Value operand : apply.getMapOperands())
@@ -307,14 +460,16 @@ FailureOr<Expression> Emitter::expression(Operation *op) {
     AffineExpr expr = map.getResult(0).replaceSymbols(replacements);
     if (std::optional<Expression> spelled = affine(expr, dims))
       return *spelled;
-  } else if (std::optional<BinaryForm> form = binaryForm(op)) {
+  } else if (std::optional<BinaryForm> form =
+                 type.isInteger(1) ? booleanForm(op) : binaryForm(op)) {
     const Expression &a = valueOf(op->getOperand(0)),
                      &b = valueOf(op->getOperand(1));
     return form->precedence ? binary(a, form->spelling, b, *form->precedence)
                             : call(form->spelling, {a, b});
-  } else if (StringRef function = unaryFunction(op); !function.empty()) {
+  } else if (StringRef function = unaryFunction(op);
+             !function.empty() && type.isF32()) {
     return call(function, {valueOf(op->getOperand(0))});
-  } else if (isa<arith::NegFOp>(op)) {
+  } else if (isa<arith::NegFOp>(op) && type.isF32()) {
     return Expression{"-" + valueOf(op->getOperand(0)).in(Precedence::Primary),
                       Precedence::Unary};
   } else if (auto compared = dyn_cast<arith::CmpFOp>(op)) {
@@ -329,22 +484,20 @@ FailureOr<Expression> Emitter::expression(Operation *op) {
             valueOf(select.getTrueValue()).in(Precedence::LogicalOr) + " : " +
             valueOf(select.getFalseValue()).in(Precedence::LogicalOr),
         Precedence::Conditional};
-  } else if (isa<arith::IndexCastOp, arith::ExtSIOp, arith::TruncIOp,
-                 arith::SIToFPOp, arith::FPToSIOp>(op) ||
-             (isa<arith::ExtUIOp, arith::UIToFPOp>(op) &&
-              op->getOperand(0).getType().isInteger(1))) {
-    std::optional<std::string> from = scalarType(op->getOperand(0).getType()),
-                               to = scalarType(op->getResult(0).getType());
-    // One bit as a signed number is 0 or -1, which bool is not.
-    bool isSignedBit = op->getOperand(0).getType().isInteger(1) &&
-                       isa<arith::ExtSIOp, arith::SIToFPOp>(op);
-    if (from && to && !isSignedBit) {
-      const Expression &value = valueOf(op->getOperand(0));
-      if (*from == *to)
-        return value;
-      return Expression{"static_cast<" + *to + ">(" + value.text + ")",
-                        Precedence::Primary};
-    }
+  } else if (isa<math::AbsIOp>(op) && isWrapping) {
+    const Expression &value = valueOf(op->getOperand(0));
+    std::string name = "<" + *scalarType(type) + ">";
+    return call("st::max" + name,
+                {value, call("st::sub" + name, {integerLiteral(0), value})});
+  } else if (op->getNumOperands() == 2 && isWrapping) {
+    if (std::optional<Expression> spelled =
+            integerBinary(op, valueOf(op->getOperand(0)),
+                          valueOf(op->getOperand(1))))
+      return *spelled;
+  } else if (op->getNumOperands() == 1) {
+    if (std::optional<Expression> spelled =
+            conversion(op, valueOf(op->getOperand(0))))
+      return *spelled;
   }
   return op->emitOpError() << "expected an operation with a form in HLS C++";
 }
@@ -353,8 +506,8 @@ LogicalResult Emitter::emitExpression(Operation *op) {
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     std::optional<Expression> spelled = literal(constant.getValue());
     if (!spelled)
-      return op->emitOpError() << "expected a constant of type f32, index or "
-                                  "an integer but got "
+      return op->emitOpError() << "expected a constant of type f32, f16, bf16, "
+                                  "index or an integer but got "
                                << constant.getType();
     values[constant.getResult()] = *spelled;
     return success();

@@ -34,8 +34,8 @@ LogicalResult Emitter::collectVectors(Type element, int64_t lanes,
   std::optional<std::string> name = vectorType(element, lanes);
   if (!name)
     return user->emitOpError()
-           << "expected elements of type f32 or an integer of 1, 8, 16, 32 or "
-              "64 bits but got "
+           << "expected elements of type f32, f16, bf16 or an integer of 1, 8, "
+              "16, 32 or 64 bits but got "
            << element;
   if (lanes > 1 && !llvm::is_contained(globals, *name)) {
     os << (globals.empty() ? "\n" : "");
@@ -46,10 +46,28 @@ LogicalResult Emitter::collectVectors(Type element, int64_t lanes,
   return success();
 }
 
+/// Whether a float of 16 bits occurs anywhere.
+static bool usesHalf(ModuleOp module) {
+  AttrTypeWalker walker;
+  walker.addWalk([](FloatType type) {
+    return type.getWidth() == 16 ? WalkResult::interrupt()
+                                 : WalkResult::advance();
+  });
+  return module
+      .walk([&](Operation *op) {
+        for (Type type : op->getResultTypes())
+          if (walker.walk(type).wasInterrupted())
+            return WalkResult::interrupt();
+        return walker.walk(op->getAttrDictionary());
+      })
+      .wasInterrupted();
+}
+
 LogicalResult Emitter::emitPreamble() {
   os << "#include \"hls_math.h\"\n#include \"hls_stream.h\"\n"
         "#include \"hls_vector.h\"\n#include \"st_dataflow.h\"\n"
-        "#include \"st_math.h\"\n";
+     << (usesHalf(module) ? "#include \"st_half.h\"\n" : "")
+     << "#include \"st_math.h\"\n";
   WalkResult result = module.walk<WalkOrder::PreOrder>([&](Operation *op) {
     LogicalResult ok = success();
     if (auto function = dyn_cast<func::FuncOp>(op)) {
@@ -89,8 +107,8 @@ FailureOr<std::string> Emitter::parameter(func::FuncOp function,
     std::optional<std::string> token =
         vectorType(type.getElementType(), type.getTokenElements());
     if (!token)
-      return function.emitOpError() << "expected a stream of f32 or integers "
-                                       "but got "
+      return function.emitOpError() << "expected a stream of f32, f16, bf16 or "
+                                       "integers but got "
                                     << type;
     streams[argument] = spelled;
     return "hls::stream<" + *token + "> &" + spelled;
@@ -109,7 +127,7 @@ FailureOr<std::string> Emitter::parameter(func::FuncOp function,
       vectorType(type.getElementType(), packed ? packed.getInt() : 1);
   if (!element)
     return function.emitOpError()
-           << "expected memory of f32 or integers but got " << type;
+           << "expected memory of f32, f16, bf16 or integers but got " << type;
   auto direction =
       function.getArgAttrOfType<StringAttr>(index, hls::kDirectionAttr);
   if (function.getArgAttr(index, hls::kArrayAttr)) {

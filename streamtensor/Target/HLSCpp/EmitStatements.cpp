@@ -213,8 +213,8 @@ FailureOr<std::string> Emitter::declare(Operation *op, MemRefType type,
   std::optional<std::string> element =
       vectorType(type.getElementType(), isVector ? type.getNumElements() : 1);
   if (!element || !type.hasStaticShape())
-    return op->emitOpError() << "expected a static array of f32 or integers "
-                                "but got "
+    return op->emitOpError() << "expected a static array of f32, f16, bf16 "
+                                "or integers but got "
                              << type;
   std::string text = *element + " " + memory.name;
   if (memory.kind == MemoryKind::Array)
@@ -371,7 +371,7 @@ LogicalResult Emitter::emitTable(memref::GetGlobalOp op) {
   if (!type || data.getNumElements() > kMaxTableElements)
     return op.emitOpError()
            << "expected a constant of at most " << kMaxTableElements
-           << " values of f32 or an integer type but got " << data.getType()
+           << " values of f32, f16, bf16 or an integer type but got " << data.getType()
            << "; pass larger ones as an argument";
   std::string name = local("table");
   memories[op.getResult()] = {name, MemoryKind::Linear};

@@ -55,6 +55,10 @@ Expression streamtensor::hlscpp::call(StringRef function,
 std::optional<std::string> streamtensor::hlscpp::scalarType(Type type) {
   if (type.isF32())
     return "float";
+  if (type.isF16())
+    return "st::f16";
+  if (type.isBF16())
+    return "st::bf16";
   if (type.isIndex() || type.isInteger(32))
     return "int";
   if (type.isInteger(1))
@@ -79,6 +83,9 @@ std::optional<std::string> streamtensor::hlscpp::vectorType(Type type,
 }
 
 Expression streamtensor::hlscpp::integerLiteral(int64_t value) {
+  // The literal is the number without its sign, which has to fit as well.
+  if (value == INT64_MIN)
+    return {std::to_string(value + 1) + "ll - 1", Precedence::Additive};
   std::string text = std::to_string(value);
   if (value > INT32_MAX || value < INT32_MIN)
     text += "ll";
@@ -86,8 +93,8 @@ Expression streamtensor::hlscpp::integerLiteral(int64_t value) {
 }
 
 /// Nine digits name every float exactly.
-static Expression floatLiteral(const APFloat &value) {
-  float number = value.convertToFloat();
+static Expression floatLiteral(float number) {
+  APFloat value(number);
   bool negative = value.isNegative();
   Precedence precedence = negative ? Precedence::Unary : Precedence::Primary;
   if (value.isNaN())
@@ -109,9 +116,14 @@ static Expression floatLiteral(const APFloat &value) {
 
 std::optional<Expression> streamtensor::hlscpp::literal(Attribute value) {
   if (auto number = dyn_cast<FloatAttr>(value)) {
-    if (!number.getType().isF32())
+    std::optional<std::string> type = scalarType(number.getType());
+    if (!type)
       return std::nullopt;
-    return floatLiteral(number.getValue());
+    APFloat wide = number.getValue();
+    bool lossy;
+    wide.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven, &lossy);
+    Expression spelled = floatLiteral(wide.convertToFloat());
+    return number.getType().isF32() ? spelled : call(*type, {spelled});
   }
   if (auto number = dyn_cast<IntegerAttr>(value)) {
     if (!scalarType(number.getType()))

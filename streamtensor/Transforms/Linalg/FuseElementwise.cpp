@@ -13,6 +13,7 @@
 #include "streamtensor/Transforms/Linalg/Passes.h"
 #include "streamtensor/Transforms/Linalg/Utils.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -26,9 +27,30 @@ using linalg::GenericOp;
 
 namespace {
 
-bool isIntegerTensor(Value value) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  return type && type.getElementType().isIntOrIndex();
+/// Costs next to nothing beside a product: comparisons, selections, and what
+/// integers are made of. Rounding to an integer is not among them.
+bool isCheap(Operation *op) {
+  if (isa<linalg::IndexOp, linalg::YieldOp, arith::ConstantOp, arith::CmpFOp,
+          arith::CmpIOp, arith::ExtFOp, arith::IndexCastOp, arith::IndexCastUIOp,
+          arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp, arith::AddIOp,
+          arith::SubIOp, arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op))
+    return true;
+  // The product of two positions, for example, but not one of tensors.
+  if (isa<arith::MulIOp, arith::SelectOp>(op))
+    return op->getResult(0).getType().isIntOrIndex();
+  return false;
+}
+
+/// A generic of integers that is computed again rather than stored: it costs
+/// little, and its result is no smaller than what it is made of.
+bool isCheapIntegerGeneric(GenericOp op) {
+  if (!streamtensor::isParallelGeneric(op) ||
+      !cast<RankedTensorType>(op.getResult(0).getType())
+           .getElementType()
+           .isIntOrIndex())
+    return false;
+  return llvm::all_of(*op.getBody(),
+                      [](Operation &inner) { return isCheap(&inner); });
 }
 
 /// Whether the generic that defines `operand` may move into the body of its
@@ -38,18 +60,17 @@ bool mayFuse(OpOperand *operand) {
   auto consumer = dyn_cast<GenericOp>(operand->getOwner());
   if (!producer || !consumer || !operand->get().hasOneUse())
     return false;
-  return isIntegerTensor(operand->get()) ||
+  return isCheapIntegerGeneric(producer) ||
          consumer.getMatchingIndexingMap(operand).isPermutation();
 }
 
-/// Gives every use of an integer generic a generic of its own, which then
+/// Gives every use of a cheap integer generic a generic of its own, which then
 /// fuses.
 struct DuplicateIntegerGeneric : OpRewritePattern<GenericOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(GenericOp op,
                                 PatternRewriter &rewriter) const override {
-    if (!streamtensor::isParallelGeneric(op) ||
-        !isIntegerTensor(op.getResult(0)) || op->use_empty() || op->hasOneUse())
+    if (!isCheapIntegerGeneric(op) || op->use_empty() || op->hasOneUse())
       return rewriter.notifyMatchFailure(op, "it is no shared integer generic");
     OpOperand &use = *op->getUses().begin();
     Operation *copy = rewriter.clone(*op);

@@ -31,13 +31,19 @@ namespace {
 std::string getScalarName(Operation *op) {
   if (!op)
     return "generic";
-  if (isa<arith::MaximumFOp, arith::MaxNumFOp>(op))
+  if (isa<arith::MaximumFOp, arith::MaxNumFOp, arith::MaxSIOp, arith::MaxUIOp>(
+          op))
     return "max";
-  if (isa<arith::MinimumFOp, arith::MinNumFOp>(op))
+  if (isa<arith::MinimumFOp, arith::MinNumFOp, arith::MinSIOp, arith::MinUIOp>(
+          op))
     return "min";
+  if (isa<arith::DivSIOp, arith::DivUIOp>(op))
+    return "div";
   StringRef name = op->getName().stripDialect();
   if (isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp,
-          arith::NegFOp, arith::CmpFOp, math::AbsFOp, math::PowFOp>(op))
+          arith::NegFOp, arith::CmpFOp, math::AbsFOp, math::PowFOp,
+          arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::CmpIOp,
+          arith::AndIOp, arith::OrIOp, arith::XOrIOp, math::AbsIOp>(op))
     name = name.drop_back();
   return name.str();
 }
@@ -61,24 +67,34 @@ std::string getContractionName(GenericOp op, OpOperand *lhs, OpOperand *rhs) {
   return ((batch ? "batch_" : "") + kind).str();
 }
 
+/// The value of fewer bits that `value` is.
+Value stripExtensions(Value value) {
+  while (isa_and_nonnull<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(
+      value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return value;
+}
+
 std::string getReductionName(GenericOp op) {
   Operation *combiner = streamtensor::matchCombiner(op);
   if (!combiner)
     return "reduction";
-  std::string name = isa<arith::AddFOp>(combiner)   ? "sum"
-                     : isa<arith::MulFOp>(combiner) ? "product"
-                                                    : getScalarName(combiner);
+  bool isSum = isa<arith::AddFOp, arith::AddIOp>(combiner);
+  std::string name = isSum ? "sum"
+                     : isa<arith::MulFOp, arith::MulIOp>(combiner)
+                         ? "product"
+                         : getScalarName(combiner);
   BlockArgument out = op.getBody()->getArguments().back();
   Value term = combiner->getOperand(combiner->getOperand(0) == out ? 1 : 0);
-  Operation *def = term.getDefiningOp();
+  Operation *def = stripExtensions(term).getDefiningOp();
   if (!def)
     return name;
-  if (auto product = dyn_cast<arith::MulFOp>(def)) {
-    auto lhs = dyn_cast<BlockArgument>(product.getLhs());
-    auto rhs = dyn_cast<BlockArgument>(product.getRhs());
+  if (isa<arith::MulFOp, arith::MulIOp>(def)) {
+    auto lhs = dyn_cast<BlockArgument>(stripExtensions(def->getOperand(0)));
+    auto rhs = dyn_cast<BlockArgument>(stripExtensions(def->getOperand(1)));
     if (lhs && lhs == rhs)
       return "square_" + name;
-    if (lhs && rhs && isa<arith::AddFOp>(combiner))
+    if (lhs && rhs && isSum)
       return getContractionName(op, op.getMatchingOpOperand(lhs),
                                 op.getMatchingOpOperand(rhs));
   }

@@ -45,8 +45,6 @@ void buildNormalizePipeline(OpPassManager &pm,
   // a layer norm's mean become equal and the next CSE merges them.
   if (options.demoteF64)
     func.addPass(createDemoteF64());
-  // After f64 is gone: exponents are f64 constants as often as not.
-  func.addPass(createExpandMath());
   // Everything below counts on one result per generic.
   func.addPass(createEraseDeadResults());
   func.addPass(createGeneralizeNamedOps());
@@ -57,8 +55,11 @@ void buildNormalizePipeline(OpPassManager &pm,
   // become an input first; afterwards again, because a reduction over one
   // element has lost its loop and now reads its start value like an input.
   func.addPass(createNormalizeInits());
-  // Before fusion, which makes their conversions vanish.
-  func.addPass(createReduceBooleans());
+  // Sums start from a fill now. Before powers and rare functions are written
+  // out, so that their parts are not rounded one by one.
+  func.addPass(createWidenHalfFloats());
+  // After f64 is gone: exponents are f64 constants as often as not.
+  func.addPass(createExpandMath());
   // Before unit dimensions go: it makes new ones.
   func.addPass(createUnstrideSlices());
   func.addPass(createDropUnitDims());

@@ -42,11 +42,10 @@ def RefuseUnsupported : Pass<"st-refuse-unsupported", "::mlir::func::FuncOp"> {
     operation, the line of the model that it came from, the reason, and what to
     do. All of them are listed before the pass fails. Nothing is changed.
 
-    Accepted are f32 tensors of static shape, the f64 tensors inside a function
-    that `st-demote-f64` turns into f32, and integers where they only exist
-    inside the bodies of operations (indices, comparisons). Operations that the
-    results do not depend on, like the index half of softmax's maximum, do not
-    count.
+    Accepted are tensors of static shape of f32, f16, bf16 and signless integers
+    of 1, 8, 16, 32 and 64 bits, and the f64 tensors inside a function that
+    `st-demote-f64` turns into f32. Operations that the results do not depend
+    on, like the index half of softmax's maximum, do not count.
 
     ```mlir
     // error: unsupported operation 'linalg.conv_2d_nchw_fchw' at model.py:12
@@ -89,28 +88,6 @@ def DemoteF64 : Pass<"st-demote-f64", "::mlir::func::FuncOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
-}
-
-def ExpandMath : Pass<"st-expand-math", "::mlir::func::FuncOp"> {
-  let summary = "Write powers and rare functions with those that tasks have";
-  let description = [{
-    `math.fpowi` and `math.powf` with a constant exponent become what PyTorch
-    evaluates: products for the exponents 1 to 8 (by repeated squaring), square
-    roots for 0.5 and -0.5, a division for negative exponents. A larger integer
-    exponent becomes `math.powf`. `math.log1p` and `math.expm1` become `math.log`
-    and `math.exp` with a correction for small arguments, `math.exp2` becomes
-    `math.powf`, `math.log2` and `math.log10` become scaled `math.log`.
-
-    ```mlir
-    %c3 = arith.constant 3 : i64
-    %1 = math.fpowi %0, %c3 : f32, i64
-    // becomes
-    %s = arith.mulf %0, %0 : f32
-    %1 = arith.mulf %s, %0 : f32
-    ```
-  }];
-  let dependentDialects = ["::mlir::arith::ArithDialect",
-                           "::mlir::math::MathDialect"];
 }
 
 def EraseDeadResults : Pass<"st-erase-dead-results", "::mlir::func::FuncOp"> {
@@ -169,27 +146,50 @@ def NormalizeInits : Pass<"st-normalize-inits", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
-def ReduceBooleans : Pass<"st-reduce-booleans", "::mlir::func::FuncOp"> {
-  let summary = "Reduce booleans as the f32 values 0 and 1";
+def WidenHalfFloats : Pass<"st-widen-half-floats", "::mlir::func::FuncOp"> {
+  let summary = "Compute in f32 what the model computes in f16 or bf16";
   let description = [{
-    PyTorch's attention asks whether all scores of a row are -inf. Such a
-    reduction of i1 by `and` or `or` becomes the minimum or maximum of f32
-    values 0 and 1; the element-wise conversion of its result fuses into those
-    that read it.
+    Tensors and streams stay 16 bits wide; what a body computes with them is
+    computed in f32 and rounded back, operation by operation, as PyTorch does.
+    For sums, products, quotients and roots that is the same number as computed
+    in 16 bits directly. A reduction accumulates in f32 and is rounded once, at
+    its end, which is what PyTorch's sums do, and more exact than the text of
+    the input says.
 
     ```mlir
-    %all = linalg.generic ins(%i1) outs(%true) { arith.andi %in, %out : i1 }
+    %2 = arith.addf %0, %1 : bf16
     // becomes
-    %min = linalg.generic ins(%i1) outs(%ones) {
-      %f32 = arith.select %in, %one, %zero : f32
-      %new = arith.minimumf %f32, %out : f32
-    }
-    %all = linalg.generic ins(%min) { arith.cmpf une, %in, %zero : f32 }
+    %a = arith.extf %0 : bf16 to f32
+    %b = arith.extf %1 : bf16 to f32
+    %s = arith.addf %a, %b : f32
+    %2 = arith.truncf %s : f32 to bf16
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect"];
+}
+
+def ExpandMath : Pass<"st-expand-math", "::mlir::func::FuncOp"> {
+  let summary = "Write powers and rare functions with those that tasks have";
+  let description = [{
+    `math.fpowi` and `math.powf` with a constant exponent become what PyTorch
+    evaluates: products for the exponents 1 to 8 (by repeated squaring), square
+    roots for 0.5 and -0.5, a division for negative exponents. A larger integer
+    exponent becomes `math.powf`. `math.log1p` and `math.expm1` become `math.log`
+    and `math.exp` with a correction for small arguments, `math.exp2` becomes
+    `math.powf`, `math.log2` and `math.log10` become scaled `math.log`.
+
+    ```mlir
+    %c3 = arith.constant 3 : i64
+    %1 = math.fpowi %0, %c3 : f32, i64
+    // becomes
+    %s = arith.mulf %0, %0 : f32
+    %1 = arith.mulf %s, %0 : f32
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect"];
 }
 
 def UnstrideSlices : Pass<"st-unstride-slices", "::mlir::func::FuncOp"> {
@@ -307,8 +307,9 @@ def FuseElementwise : Pass<"st-fuse-elementwise", "::mlir::func::FuncOp"> {
     permutation of all the consumer's loops). A value that is read again for
     every element of a row, like the reciprocal root of a norm, therefore stays
     a generic of its own. Splat constants and fills become scalars in bodies.
-    Integer generics (comparisons, positions) are cheap and have no tensor form
-    later: they are fused everywhere, by duplication if need be.
+    Integer generics that cost next to nothing (comparisons, positions, sign
+    extensions) are fused everywhere, by duplication if need be. Rounding to an
+    integer is not cheap: a quantized tensor is computed once.
 
     ```mlir
     %1 = linalg.generic ins(%0) { arith.negf }

@@ -40,7 +40,7 @@ struct Refusal {
 using MaybeRefusal = std::optional<Refusal>;
 
 const char *const kAdviceType =
-    "keep tensors in f32 (model.float()) and compute indices on the host";
+    "use f32, f16, bf16, bool or signless integers of 8 to 64 bits";
 const char *const kAdviceRewrite =
     "rewrite this line of the model with supported operations, or leave it to "
     "the host";
@@ -101,9 +101,8 @@ private:
   SmallVector<Value> worklist;
 };
 
-/// Refuses tensors that cannot be streamed. Integers are accepted when
-/// `allowInteger`: positions and comparisons that fuse into bodies.
-MaybeRefusal checkType(Type type, bool allowF64, bool allowInteger) {
+/// Refuses tensors that cannot be streamed.
+MaybeRefusal checkType(Type type, bool allowF64) {
   auto tensor = dyn_cast<TensorType>(type);
   if (!tensor)
     return Refusal{"its type is '" + print(type) + "', not a tensor",
@@ -116,21 +115,10 @@ MaybeRefusal checkType(Type type, bool allowF64, bool allowInteger) {
     return Refusal{"its type '" + print(type) + "' has no elements",
                    "export without empty tensors"};
   Type element = tensor.getElementType();
-  if (element.isF32() || (allowF64 && element.isF64()) ||
-      (allowInteger && element.isInteger() &&
-       (element.isInteger(1) || element.isInteger(32) ||
-        element.isInteger(64))))
+  if (streamtensor::isStreamable(element) || (allowF64 && element.isF64()))
     return std::nullopt;
   if (element.isF64())
     return Refusal{"its elements are f64", "export the model in f32"};
-  if (isa<IntegerType>(element))
-    return Refusal{"integer tensors (" + print(element) +
-                       ") are not supported yet",
-                   kAdviceType};
-  if (element.isBF16() || element.isF16())
-    return Refusal{"elements of type " + print(element) +
-                       " are not supported yet",
-                   "export the model in f32 (model.float())"};
   return Refusal{"elements of type " + print(element) + " are not supported",
                  kAdviceType};
 }
@@ -144,9 +132,9 @@ MaybeRefusal checkBodyOperation(Operation *op) {
       power && !matchPattern(power.getRhs(), m_Constant()))
     return Refusal{"the exponent of its 'math.fpowi' is no constant",
                    "use a constant exponent"};
-  if (isa<arith::FPToSIOp, arith::FPToUIOp>(op))
-    return Refusal{"it converts to integers, which are not supported yet",
-                   kAdviceType};
+  if (isa<arith::FPToSIOp, arith::FPToUIOp>(op) &&
+      op->getResult(0).getType().isInteger(1))
+    return Refusal{"it converts a float to one bit", "compare with 0 instead"};
   if (isa<linalg::IndexOp, arith::ConstantOp, arith::AddFOp, arith::SubFOp,
           arith::MulFOp, arith::DivFOp, arith::NegFOp, arith::MaximumFOp,
           arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp, arith::CmpFOp,
@@ -155,13 +143,17 @@ MaybeRefusal checkBodyOperation(Operation *op) {
           math::LogOp, math::Log1pOp, math::Log2Op, math::Log10Op,
           math::ExpM1Op, math::Exp2Op, math::PowFOp, math::FPowIOp, math::SinOp,
           math::CosOp, math::AbsFOp, math::FloorOp, math::CeilOp,
-          math::RoundEvenOp>(op))
+          math::RoundOp, math::RoundEvenOp, math::TruncOp>(op))
     return std::nullopt;
-  // Positions: arithmetic on indices, and their conversion to f32.
+  // Integers, and positions: arithmetic on indices.
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp,
           arith::ExtUIOp, arith::TruncIOp, arith::SIToFPOp, arith::UIToFPOp,
-          arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::AndIOp,
-          arith::OrIOp, arith::XOrIOp>(op))
+          arith::FPToSIOp, arith::FPToUIOp, arith::AddIOp, arith::SubIOp,
+          arith::MulIOp, arith::DivSIOp, arith::DivUIOp, arith::RemSIOp,
+          arith::RemUIOp, arith::FloorDivSIOp, arith::CeilDivSIOp,
+          arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp, arith::MaxSIOp,
+          arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp, arith::AndIOp,
+          arith::OrIOp, arith::XOrIOp, math::AbsIOp>(op))
     return std::nullopt;
   return Refusal{"its body contains '" + op->getName().getStringRef().str() +
                      "', which no task can compute",
@@ -215,14 +207,9 @@ MaybeRefusal checkLinalg(LinalgOp op, const LiveSet &live) {
       continue;
     auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
     unsigned index = cast<OpResult>(result).getResultNumber();
-    Type element = cast<ShapedType>(result.getType()).getElementType();
-    if (reduces && generic && streamtensor::matchBooleanCombiner(generic))
-      continue;
-    if (reduces && element.isIntOrIndex())
-      return Refusal{"it reduces integers, which are not supported yet",
-                     kAdviceType};
     if (reduces && generic && !streamtensor::matchCombiner(generic, index))
-      return Refusal{"its reduction is no sum, product, maximum or minimum",
+      return Refusal{"its reduction is no sum, product, maximum, minimum or "
+                     "combination of bits",
                      kAdviceRewrite};
   }
   return std::nullopt;
@@ -244,16 +231,8 @@ MaybeRefusal checkOther(Operation *op) {
                      "slice with a positive stride"};
     return std::nullopt;
   }
-  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
-    auto elements = dyn_cast<ElementsAttr>(constant.getValue());
-    if (elements && elements.getElementType().isInteger() &&
-        !elements.isSplat())
-      return Refusal{"a constant integer tensor is not supported yet",
-                     kAdviceType};
-    return std::nullopt;
-  }
-  if (isa<tensor::EmptyOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
-          tensor::ConcatOp, tensor::CastOp>(op))
+  if (isa<arith::ConstantOp, tensor::EmptyOp, tensor::ExpandShapeOp,
+          tensor::CollapseShapeOp, tensor::ConcatOp, tensor::CastOp>(op))
     return std::nullopt;
   if (auto pad = dyn_cast<tensor::PadOp>(op)) {
     if (streamtensor::isConstantPad(pad))
@@ -278,8 +257,6 @@ MaybeRefusal checkOther(Operation *op) {
 }
 
 MaybeRefusal check(Operation *op, const LiveSet &live, bool allowF64) {
-  bool allowInteger = isa<LinalgOp, tensor::EmptyOp, arith::ConstantOp,
-                          tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op);
   auto linalgOp = dyn_cast<LinalgOp>(op);
   // The specific reason first: "convolution" says more than "i8".
   if (MaybeRefusal refusal =
@@ -289,8 +266,7 @@ MaybeRefusal check(Operation *op, const LiveSet &live, bool allowF64) {
     if (!live.isLive(result) ||
         (isa<arith::ConstantOp>(op) && !isa<ShapedType>(result.getType())))
       continue;
-    if (MaybeRefusal refusal =
-            checkType(result.getType(), allowF64, allowInteger))
+    if (MaybeRefusal refusal = checkType(result.getType(), allowF64))
       return refusal;
   }
   return std::nullopt;
@@ -325,11 +301,11 @@ struct RefuseUnsupported
       refuse(func.getLoc(), "function '" + func.getName() + "'",
              {"it has no results", "return the tensors to compute"});
     for (BlockArgument arg : func.getArguments())
-      if (MaybeRefusal refusal = checkType(arg.getType(), false, false))
+      if (MaybeRefusal refusal = checkType(arg.getType(), false))
         refuse(arg.getLoc(), "argument #" + Twine(arg.getArgNumber()),
                *refusal);
     for (auto [index, type] : llvm::enumerate(func.getResultTypes()))
-      if (MaybeRefusal refusal = checkType(type, false, false))
+      if (MaybeRefusal refusal = checkType(type, false))
         refuse(func.getLoc(), "result #" + Twine(index), *refusal);
 
     LiveSet live(func);

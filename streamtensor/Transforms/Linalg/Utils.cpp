@@ -23,6 +23,14 @@ using namespace mlir;
 
 namespace streamtensor {
 
+bool isStreamable(Type element) {
+  return element.isF32() || element.isF16() || element.isBF16() ||
+         llvm::any_of(ArrayRef<unsigned>{1, 8, 16, 32, 64},
+                      [&](unsigned bits) {
+                        return element.isSignlessInteger(bits);
+                      });
+}
+
 bool isParallelGeneric(linalg::GenericOp op) {
   return op && op.getNumResults() == 1 && op.hasPureTensorSemantics() &&
          op.getNumLoops() == op.getNumParallelLoops();
@@ -95,23 +103,31 @@ static Operation *matchLastOperation(linalg::GenericOp op, unsigned index) {
 Operation *matchCombiner(linalg::GenericOp op, unsigned index) {
   Operation *last = matchLastOperation(op, index);
   return isa_and_nonnull<arith::AddFOp, arith::MulFOp, arith::MaximumFOp,
-                         arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp>(
-             last)
+                         arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp,
+                         arith::AddIOp, arith::MulIOp, arith::MaxSIOp,
+                         arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp,
+                         arith::AndIOp, arith::OrIOp, arith::XOrIOp>(last)
              ? last
              : nullptr;
 }
 
-Operation *matchBooleanCombiner(linalg::GenericOp op) {
-  if (op.getNumDpsInits() != 1)
-    return nullptr;
-  Operation *last = matchLastOperation(op, 0);
-  return isa_and_nonnull<arith::AndIOp, arith::OrIOp>(last) &&
-                 last->getResult(0).getType().isInteger(1)
-             ? last
-             : nullptr;
+/// The value that the integer operation `combiner` leaves its operand with.
+static APInt getNeutralInteger(Operation *combiner, unsigned bits) {
+  return llvm::TypeSwitch<Operation *, APInt>(combiner)
+      .Case<arith::MulIOp>([&](auto) { return APInt(bits, 1); })
+      .Case<arith::MaxSIOp>(
+          [&](auto) { return APInt::getSignedMinValue(bits); })
+      .Case<arith::MinSIOp>(
+          [&](auto) { return APInt::getSignedMaxValue(bits); })
+      .Case<arith::MinUIOp, arith::AndIOp>(
+          [&](auto) { return APInt::getAllOnes(bits); })
+      .Default([&](auto) { return APInt::getZero(bits); });
 }
 
 TypedAttr getNeutralElement(Operation *combiner) {
+  if (auto integer = dyn_cast<IntegerType>(combiner->getResult(0).getType()))
+    return IntegerAttr::get(integer,
+                            getNeutralInteger(combiner, integer.getWidth()));
   auto type = cast<FloatType>(combiner->getResult(0).getType());
   const llvm::fltSemantics &semantics = type.getFloatSemantics();
   APFloat value =

@@ -27,6 +27,10 @@ class RewritePatternSet;
 
 namespace streamtensor {
 
+/// True for the elements that a stream can carry: f32, f16, bf16, and signless
+/// integers of 1, 8, 16, 32 and 64 bits.
+bool isStreamable(mlir::Type element);
+
 /// True if all loops of `op` are parallel, it has one result, and all operands
 /// are tensors or scalars.
 bool isParallelGeneric(mlir::linalg::GenericOp op);
@@ -50,12 +54,9 @@ bool isWindow(mlir::linalg::GenericOp op);
 /// depend on `%out`; else null.
 mlir::Operation *matchCombiner(mlir::linalg::GenericOp op, unsigned index = 0);
 
-/// The operation that combines the running value of a reduction of i1 (and, or)
-/// with one more element, if the body of `op` has that form; else null.
-mlir::Operation *matchBooleanCombiner(mlir::linalg::GenericOp op);
-
 /// The element that leaves the other operand of `combiner` unchanged: 0 for a
-/// sum, 1 for a product, -inf for a maximum, inf for a minimum.
+/// sum, 1 for a product, the least number for a maximum, the greatest for a
+/// minimum, all bits or none for combinations of bits.
 mlir::TypedAttr getNeutralElement(mlir::Operation *combiner);
 
 /// The scalar constant that `value` is filled with everywhere (linalg.fill of a

@@ -40,8 +40,10 @@ std::string checkType(Type type) {
     stream << "expected a static shape but got '" << type << "'";
   else if (llvm::is_contained(tensor.getShape(), 0))
     stream << "expected a tensor with elements but got '" << type << "'";
-  else if (!tensor.getElementType().isF32())
-    stream << "expected elements of type 'f32' but got '" << type << "'";
+  else if (!streamtensor::isStreamable(tensor.getElementType()))
+    stream << "expected elements of type f32, f16, bf16 or signless integers "
+              "but got '"
+           << type << "'";
   return text;
 }
 
@@ -50,11 +52,15 @@ LogicalResult verifyBody(GenericOp op) {
     if (!isa<linalg::IndexOp, linalg::YieldOp>(inner) &&
         !isa<arith::ArithDialect, math::MathDialect>(inner.getDialect()))
       return inner.emitOpError("expected only scalar operations in the body");
-    for (Type type : inner.getResultTypes())
-      if (!type.isF32() && !type.isIntOrIndex())
+    for (Type type : inner.getResultTypes()) {
+      bool isConversion =
+          isa<arith::TruncFOp, arith::SelectOp, arith::ConstantOp>(inner);
+      if (!type.isF32() && !type.isIntOrIndex() &&
+          !(isConversion && streamtensor::isStreamable(type)))
         return inner.emitOpError("expected a scalar of type 'f32', an integer "
                                  "or an index but got ")
                << type;
+    }
   }
   return success();
 }

@@ -19,7 +19,7 @@ func.func private @dialect(%x: memref<4xf32> {hls.name = "x"}) attributes {hls.t
 
 // -----
 
-// expected-error @below {{expected memory of f32 or integers but got 'memref<4xf64>'}}
+// expected-error @below {{expected memory of f32, f16, bf16 or integers but got 'memref<4xf64>'}}
 func.func private @element(%x: memref<4xf64> {hls.name = "x"}) attributes {hls.task} {
   return
 }
@@ -68,10 +68,22 @@ func.func private @bounds(%n: index {hls.name = "n"}) attributes {hls.task} {
 
 // -----
 
-func.func private @bf16(%s: !stream.stream<4xbf16, 2> {hls.name = "s"}) attributes {hls.task} {
-  %t = memref.alloc() : memref<4xbf16>
-  // expected-error @below {{expected elements of type f32 or an integer of 1, 8, 16, 32 or 64 bits but got 'bf16'}}
-  stream.read %s into %t : !stream.stream<4xbf16, 2>, memref<4xbf16>
-  stream.write %t, %s : memref<4xbf16>, !stream.stream<4xbf16, 2>
+func.func private @f64(%s: !stream.stream<4xf64, 2> {hls.name = "s"}) attributes {hls.task} {
+  %t = memref.alloc() : memref<4xf64>
+  // expected-error @below {{expected elements of type f32, f16, bf16 or an integer of 1, 8, 16, 32 or 64 bits but got 'f64'}}
+  stream.read %s into %t : !stream.stream<4xf64, 2>, memref<4xf64>
+  stream.write %t, %s : memref<4xf64>, !stream.stream<4xf64, 2>
+  return
+}
+
+// -----
+
+// Sums of 16-bit floats are computed in f32 since normalization.
+func.func private @half(%x: memref<4xbf16> {hls.name = "x"}) attributes {hls.task} {
+  %c0 = arith.constant 0 : index
+  %a = memref.load %x[%c0] : memref<4xbf16>
+  // expected-error @below {{expected an operation with a form in HLS C++}}
+  %b = arith.addf %a, %a : bf16
+  memref.store %b, %x[%c0] : memref<4xbf16>
   return
 }
