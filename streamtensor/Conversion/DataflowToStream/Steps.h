@@ -14,13 +14,12 @@
 #ifndef STREAMTENSOR_CONVERSION_DATAFLOWTOSTREAM_STEPS_H
 #define STREAMTENSOR_CONVERSION_DATAFLOWTOSTREAM_STEPS_H
 
+#include "streamtensor/Support/StreamLimits.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectRegistry.h"
 
 namespace streamtensor {
-
-/// The widest token that a stream of Vitis HLS carries, in bits.
-inline constexpr int64_t kMaxTokenBits = 4096;
 
 /// 1. Replaces `itensor.instance` by `stream.stream`, lets every read and write
 /// refer to its stream (through `stream.to_itensor`), and drops itensors from

@@ -14,6 +14,7 @@
 #include "streamtensor/Transforms/Dataflow/Passes.h"
 
 #include "streamtensor/Dialect/Dataflow/IR/Dataflow.h"
+#include "streamtensor/Support/StreamLimits.h"
 #include "streamtensor/Transforms/Dataflow/IterationSpace.h"
 #include "streamtensor/Transforms/Dataflow/ShrinkSchedule.h"
 #include "streamtensor/Transforms/Dataflow/StreamEdge.h"
@@ -132,6 +133,8 @@ public:
       scheduleContraction();
     else
       scheduleReduction();
+    for (OpOperand &operand : op->getOpOperands())
+      limitToken(operand);
     return ScheduleAttr::get(op.getContext(), order, tile, unroll);
   }
 
@@ -161,6 +164,36 @@ private:
   /// computed at once.
   void setLanes(int64_t dim) {
     tile[dim] = unroll[dim] = powerOfTwoDivisor(extents[dim], maxLanes);
+  }
+
+  /// Halves tiles until a token of `operand` fits a stream: an operand that
+  /// spans both the tiled rows and the lanes, or one of wide elements.
+  void limitToken(OpOperand &operand) {
+    SmallVector<int64_t> dims = dimsOfMap(op.getMatchingIndexingMap(&operand));
+    int64_t bits =
+        getElementTypeOrSelf(operand.get().getType()).getIntOrFloatBitWidth();
+    // A reduction writes its result in tokens of as many elements as are
+    // computed at once.
+    bool drains = op.isDpsInit(&operand) && op.getNumReductionLoops() != 0;
+    auto sizeOf = [&](int64_t dim) { return drains ? unroll[dim] : tile[dim]; };
+    auto tokenBits = [&] {
+      int64_t total = bits;
+      for (int64_t dim : dims)
+        total *= sizeOf(dim);
+      return total;
+    };
+    while (tokenBits() > kMaxTokenBits) {
+      // Rows before lanes: fewer of them only cost replays.
+      int64_t widest = -1;
+      for (int64_t dim : dims)
+        if (sizeOf(dim) > 1 &&
+            (widest < 0 || (unroll[dim] == 1 && unroll[widest] != 1)))
+          widest = dim;
+      if (widest < 0)
+        return;
+      tile[widest] /= 2;
+      unroll[widest] = std::min(unroll[widest], tile[widest]);
+    }
   }
 
   void scheduleElementwise() {

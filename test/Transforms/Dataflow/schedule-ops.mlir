@@ -160,3 +160,34 @@ func.func @scores(%a: tensor<64x3x8xf32>, %b: tensor<3x48x8xf32>) -> tensor<3x64
   } -> tensor<3x64xf32>
   return %2 : tensor<3x64xf32>
 }
+
+// An operand that spans the rows and the lanes: 16 rows of 16 lanes would be
+// 8192 bits of f32, and 16384 of i64, in one token of at most 4096. The rows
+// give way.
+#mng = affine_map<(m, n, g) -> (g, m, n)>
+#ng = affine_map<(m, n, g) -> (n, g)>
+#mn2 = affine_map<(m, n, g) -> (m, n)>
+// CHECK-LABEL: func.func @wide_token
+// CHECK: #dataflow.schedule<order = [0, 2, 1], tile = [8, 16, 1], unroll = [1, 16, 1]>
+// CHECK: #dataflow.schedule<order = [0, 2, 1], tile = [4, 16, 1], unroll = [1, 16, 1]>
+func.func @wide_token(%p: tensor<2x16x48xf32>, %q: tensor<2x16x48xi64>, %s: tensor<48x2xf32>) -> (tensor<16x48xf32>, tensor<16x48xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<16x48xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<16x48xf32>) -> tensor<16x48xf32>
+  %0 = linalg.generic {indexing_maps = [#mng, #ng, #mn2], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%p, %s : tensor<2x16x48xf32>, tensor<48x2xf32>) outs(%f : tensor<16x48xf32>) {
+  ^bb0(%x: f32, %w: f32, %o: f32):
+    %a = arith.mulf %x, %w : f32
+    %b = arith.addf %a, %o : f32
+    linalg.yield %b : f32
+  } -> tensor<16x48xf32>
+  %1 = linalg.generic {indexing_maps = [#mng, #ng, #mn2], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%q, %s : tensor<2x16x48xi64>, tensor<48x2xf32>) outs(%f : tensor<16x48xf32>) {
+  ^bb0(%i: i64, %w: f32, %o: f32):
+    %x = arith.sitofp %i : i64 to f32
+    %a = arith.mulf %x, %w : f32
+    %b = arith.addf %a, %o : f32
+    linalg.yield %b : f32
+  } -> tensor<16x48xf32>
+  return %0, %1 : tensor<16x48xf32>, tensor<16x48xf32>
+}
