@@ -12,6 +12,7 @@
 
 #include "streamtensor/Pipelines/Manifest.h"
 
+#include "streamtensor/Sim/HostTensor.h"
 #include "streamtensor/Transforms/Memory/Passes.h"
 
 #include "mlir/IR/Builders.h"
@@ -108,6 +109,16 @@ std::optional<Manifest> streamtensor::readManifest(const std::string &path,
     if (!readArgument(value, index, manifest.arguments.emplace_back(), what))
       return fail(what);
   }
+  if (const llvm::json::Array *results = root->getArray("results"))
+    for (auto [index, value] : llvm::enumerate(*results)) {
+      const llvm::json::Object *result = value.getAsObject();
+      std::optional<StringRef> dtype =
+          result ? result->getString("dtype") : std::nullopt;
+      if (!dtype)
+        return fail("result " + std::to_string(index) +
+                    ": expected a string 'dtype'");
+      manifest.resultDtypes.push_back(dtype->str());
+    }
   if (std::optional<StringRef> weights = root->getString("weights")) {
     llvm::SmallString<256> resolved(*weights);
     if (llvm::sys::path::is_relative(resolved)) {
@@ -117,6 +128,17 @@ std::optional<Manifest> streamtensor::readManifest(const std::string &path,
     manifest.weights = std::string(resolved);
   }
   return manifest;
+}
+
+/// Whether tensors of `type` are `dtype` in files. MLIR's integers have no
+/// sign.
+static bool matchesDtype(Type type, StringRef dtype) {
+  std::optional<ElementKind> kind = getElementKind(getElementTypeOrSelf(type));
+  if (!kind)
+    return true; // refused later, with more to say
+  StringRef name = getDtypeName(*kind);
+  return name == dtype ||
+         (name.consume_front("I") && dtype.consume_front("U") && name == dtype);
 }
 
 LogicalResult streamtensor::annotateArguments(func::FuncOp function,
@@ -144,6 +166,14 @@ LogicalResult streamtensor::annotateArguments(func::FuncOp function,
              << "') to have the manifest's shape ["
              << llvm::make_range(argument.shape.begin(), argument.shape.end())
              << "] but it is " << function.getArgumentTypes()[i];
+    if (!argument.dtype.empty() && !matchesDtype(type, argument.dtype))
+      return function.emitError()
+             << "expected argument " << i << " ('" << argument.name
+             << "') to have the manifest's dtype " << argument.dtype
+             << " but it is " << type;
+    if (StringRef(argument.dtype).starts_with("U"))
+      function.setArgAttr(i, kArgumentDtypeAttr,
+                          builder.getStringAttr(argument.dtype));
     function.setArgAttr(i, kArgumentRoleAttr,
                         builder.getStringAttr(argument.role));
     if (argument.role == "weight" && !manifest->weights.empty())
@@ -153,6 +183,22 @@ LogicalResult streamtensor::annotateArguments(func::FuncOp function,
     if (!argument.bufferShape.empty())
       function.setArgAttr(i, kBufferShapeAttr,
                           builder.getDenseI64ArrayAttr(argument.bufferShape));
+  }
+  if (!manifest || manifest->resultDtypes.empty())
+    return success();
+  if (manifest->resultDtypes.size() != function.getNumResults())
+    return function.emitError()
+           << "expected a manifest of " << function.getNumResults()
+           << " results but got " << manifest->resultDtypes.size();
+  for (auto [i, dtype] : llvm::enumerate(manifest->resultDtypes)) {
+    Type type = function.getResultTypes()[i];
+    if (!matchesDtype(type, dtype))
+      return function.emitError()
+             << "expected result " << i << " to have the manifest's dtype "
+             << dtype << " but it is " << type;
+    if (StringRef(dtype).starts_with("U"))
+      function.setResultAttr(i, kArgumentDtypeAttr,
+                             builder.getStringAttr(dtype));
   }
   return success();
 }

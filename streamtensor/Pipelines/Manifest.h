@@ -36,6 +36,8 @@ struct ManifestArgument {
 struct Manifest {
   std::string function;
   std::vector<ManifestArgument> arguments;
+  /// The dtype of each result; empty when the manifest lists no results.
+  std::vector<std::string> resultDtypes;
   /// Path of the safetensors file with the weights, resolved against the
   /// manifest; empty when the manifest names none.
   std::string weights;
@@ -46,7 +48,8 @@ struct Manifest {
 std::optional<Manifest> readManifest(const std::string &path,
                                      std::string &error);
 
-/// Puts name and role (and buffer shape) on each argument of `function`.
+/// Puts name and role (and buffer shape) on each argument of `function`, and on
+/// arguments and results of unsigned integers their dtype.
 /// Without a manifest every argument is a run-time input. Fails with an error
 /// on the function when the manifest describes other arguments.
 mlir::LogicalResult annotateArguments(mlir::func::FuncOp function,

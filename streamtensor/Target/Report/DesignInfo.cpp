@@ -155,7 +155,9 @@ LogicalResult Collector::collectArgument(func::FuncOp top, unsigned index) {
   if (info.role.empty())
     return top.emitOpError()
            << "expected 'dataflow.role' on argument '" << info.name << "'";
-  info.dtype = dtypeName(type.getElementType());
+  info.dtype = stringAttr(top.getArgAttr(index, "dataflow.dtype"));
+  if (info.dtype.empty())
+    info.dtype = dtypeName(type.getElementType());
   if (info.dtype.empty())
     return top.emitOpError() << "expected argument '" << info.name
                              << "' to have an element type with a file form "

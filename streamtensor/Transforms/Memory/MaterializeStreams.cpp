@@ -396,13 +396,15 @@ private:
         list.set(kArgumentRoleAttr, builder.getStringAttr("input"));
       attributes.push_back(list.getDictionary(function.getContext()));
     }
-    for (unsigned i = 0; i < numResults; ++i)
-      attributes.push_back(builder.getDictionaryAttr(
-          {builder.getNamedAttr(
-               kArgumentNameAttr,
-               builder.getStringAttr("result" + std::to_string(i))),
-           builder.getNamedAttr(kArgumentRoleAttr,
-                                builder.getStringAttr("output"))}));
+    for (unsigned i = 0; i < numResults; ++i) {
+      NamedAttrList list;
+      list.set(kArgumentNameAttr,
+               builder.getStringAttr("result" + std::to_string(i)));
+      list.set(kArgumentRoleAttr, builder.getStringAttr("output"));
+      if (Attribute dtype = function.getResultAttr(i, kArgumentDtypeAttr))
+        list.set(kArgumentDtypeAttr, dtype);
+      attributes.push_back(list.getDictionary(function.getContext()));
+    }
     for (auto [i, value] : llvm::enumerate(constants))
       attributes.push_back(builder.getDictionaryAttr(
           {builder.getNamedAttr(

@@ -30,6 +30,9 @@ namespace streamtensor {
 /// an argument.
 inline constexpr llvm::StringLiteral kArgumentNameAttr = "dataflow.name";
 inline constexpr llvm::StringLiteral kArgumentRoleAttr = "dataflow.role";
+/// Type of the elements in files where the type of the memory does not tell it:
+/// "U8" for an i8.
+inline constexpr llvm::StringLiteral kArgumentDtypeAttr = "dataflow.dtype";
 inline constexpr llvm::StringLiteral kPackingAttr = "dataflow.packing";
 inline constexpr llvm::StringLiteral kPackedShapeAttr = "dataflow.shape";
 /// Shape of a token as the DMA of a packed weight reads it, and the shape of
