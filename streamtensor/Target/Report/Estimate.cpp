@@ -70,6 +70,15 @@ constexpr Operator kCompare = {"fcmp", 1, 0, 60, 60};
 constexpr Operator kSelect = {"select", 0, 0, 32, 0};
 constexpr Operator kConvert = {"fconvert", 4, 0, 200, 200};
 constexpr Operator kInteger = {"integer", 0, 0, 32, 0};
+// Integers, by width; ours. A product takes multipliers of 27 x 18 bits.
+constexpr Operator kMul18 = {"mul_18", 3, 1, 0, 32};
+constexpr Operator kMul32 = {"mul_32", 4, 3, 50, 165};
+constexpr Operator kMul64 = {"mul_64", 6, 10, 150, 500};
+constexpr Operator kIntegerDiv = {"idiv", 36, 0, 1200, 2200};
+constexpr Operator kInteger8 = {"integer_8", 0, 0, 8, 0};
+constexpr Operator kInteger32 = {"integer_32", 0, 0, 32, 0};
+constexpr Operator kInteger64 = {"integer_64", 0, 0, 64, 0};
+constexpr Operator kRound16 = {"round_16", 0, 0, 40, 0};
 constexpr Operator kSqrt = {"fsqrt", 11, 0, 500, 400};
 constexpr Operator kRsqrt = {"frsqrt", 22, 0, 1300, 800};
 constexpr Operator kTanh = {"ftanh", 32, 9, 1750, 1050};
@@ -78,6 +87,26 @@ constexpr Operator kPow = {"fpow", 30, 23, 1750, 900};
 constexpr Operator kFunction = {"function", 40, 20, 2000, 1500};
 
 } // namespace
+
+/// Bits of the number that `value` is, before its extension.
+static int64_t numberBits(Value value) {
+  while (isa_and_nonnull<arith::ExtSIOp, arith::ExtUIOp>(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return value.getType().getIntOrFloatBitWidth();
+}
+
+/// The unit that computes an operation on integers that are data.
+static const Operator *integerUnit(Operation *op) {
+  int64_t bits = 1;
+  for (Value operand : op->getOperands())
+    bits = std::max(bits, numberBits(operand));
+  if (isa<arith::MulIOp>(op))
+    return bits <= 18 ? &kMul18 : bits <= 32 ? &kMul32 : &kMul64;
+  if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
+          arith::FloorDivSIOp, arith::CeilDivSIOp>(op))
+    return &kIntegerDiv;
+  return bits <= 8 ? &kInteger8 : bits <= 32 ? &kInteger32 : &kInteger64;
+}
 
 /// The unit that computes `op`, or null when it needs none.
 static const Operator *operatorOf(Operation *op) {
@@ -93,11 +122,12 @@ static const Operator *operatorOf(Operation *op) {
             arith::MinNumFOp>([](auto) { return &kMax; })
       .Case<arith::CmpFOp>([](auto) { return &kCompare; })
       .Case<arith::SelectOp>([](auto) { return &kSelect; })
-      .Case<arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp>(
+      .Case<arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp, arith::FPToUIOp>(
           [](auto) { return &kConvert; })
+      .Case<arith::TruncFOp>([](auto) { return &kRound16; })
       .Case<arith::ConstantOp, arith::NegFOp, arith::IndexCastOp,
-            arith::ExtUIOp, arith::ExtSIOp, arith::TruncIOp, math::AbsFOp>(
-          [](auto) { return nullptr; })
+            arith::ExtUIOp, arith::ExtSIOp, arith::TruncIOp, arith::ExtFOp,
+            math::AbsFOp>([](auto) { return nullptr; })
       .Case<math::ExpOp, math::Exp2Op>([](auto) { return &kExp; })
       .Case<math::SqrtOp>([](auto) { return &kSqrt; })
       .Case<math::RsqrtOp>([](auto) { return &kRsqrt; })
@@ -106,6 +136,9 @@ static const Operator *operatorOf(Operation *op) {
           [](auto) { return &kLog; })
       .Case<math::PowFOp>([](auto) { return &kPow; })
       .Default([](Operation *op) -> const Operator * {
+        if (llvm::all_of(op->getOperandTypes(), llvm::IsaPred<IntegerType>) &&
+            isa<arith::ArithDialect, math::MathDialect>(op->getDialect()))
+          return integerUnit(op);
         if (isa<math::MathDialect>(op->getDialect()))
           return &kFunction;
         if (isa<arith::ArithDialect>(op->getDialect()) ||
