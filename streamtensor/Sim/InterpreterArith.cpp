@@ -550,7 +550,8 @@ LogicalResult FunctionCompiler::compileMath(Operation *op, Steps &steps) {
                        bits = bitsOf(op->getResult(0).getType());
         steps.push_back([=](Frame &f) {
           int64_t value = f.scalars[a].i;
-          f.scalars[r].i = wrap(value < 0 ? subWrapping(0, value) : value, bits);
+          f.scalars[r].i =
+              wrap(value < 0 ? subWrapping(0, value) : value, bits);
         });
         return success();
       })

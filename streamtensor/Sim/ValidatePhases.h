@@ -105,7 +105,8 @@ mlir::LogicalResult validatePhases(llvm::ArrayRef<PhaseModule> phases,
 double toleranceOf(ElementKind kind, double tolerance);
 
 /// The first difference of two tensors beyond `toleranceOf` their kind, or
-/// nothing; sets the figures of `phase` when given. Tensors of different shape differ at 0.
+/// nothing; sets the figures of `phase` when given. Tensors of different shape
+/// differ at 0.
 std::optional<ValueDifference> compareTensors(const HostTensor &actual,
                                               const HostTensor &expected,
                                               double tolerance,

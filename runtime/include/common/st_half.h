@@ -68,19 +68,18 @@ public:
     else if (magnitude >= 0x47800000u) // 65536 and above
       rounded = 0x7c00u;
     else if (magnitude < 0x38800000u) // below 2^-14; 1/2 counts in 2^-24
-      rounded =
-          detail::bitsOf(detail::floatOf(magnitude) + 0.5f) - 0x3f000000u;
+      rounded = detail::bitsOf(detail::floatOf(magnitude) + 0.5f) - 0x3f000000u;
     else
-      rounded = (magnitude - 0x38000000u + 0xfffu + ((magnitude >> 13) & 1u)) >>
-                13;
+      rounded =
+          (magnitude - 0x38000000u + 0xfffu + ((magnitude >> 13) & 1u)) >> 13;
     bits = static_cast<unsigned short>(sign | rounded);
   }
   operator float() const {
     const unsigned sign = static_cast<unsigned>(bits & 0x8000u) << 16,
                    exponent = (bits >> 10) & 0x1fu, fraction = bits & 0x3ffu;
     if (exponent == 0) { // a multiple of 2^-24
-      const float magnitude =
-          static_cast<float>(static_cast<int>(fraction)) * 5.9604644775390625e-8f;
+      const float magnitude = static_cast<float>(static_cast<int>(fraction)) *
+                              5.9604644775390625e-8f;
       return sign != 0 ? -magnitude : magnitude;
     }
     const unsigned wide = exponent == 31 ? 0xffu : exponent + 112u;

@@ -137,9 +137,9 @@ inline T shl(T a, T b) {
 }
 template <typename T>
 inline T shr(T a, T b) {
-  return static_cast<T>(
-      a >> (to_unsigned<T>(b) < 8 * sizeof(T) ? static_cast<int>(b)
-                                              : int(8 * sizeof(T) - 1)));
+  return static_cast<T>(a >> (to_unsigned<T>(b) < 8 * sizeof(T)
+                                  ? static_cast<int>(b)
+                                  : int(8 * sizeof(T) - 1)));
 }
 template <typename T>
 inline T shru(T a, T b) {

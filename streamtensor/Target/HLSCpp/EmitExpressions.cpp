@@ -97,9 +97,10 @@ LogicalResult Emitter::bind(Operation *op, const Expression &expr) {
   }
   std::optional<std::string> type = scalarType(result.getType());
   if (!type)
-    return op->emitOpError() << "expected a value of type f32, f16, bf16, index "
-                                "or an integer but got "
-                             << result.getType();
+    return op->emitOpError()
+           << "expected a value of type f32, f16, bf16, index "
+              "or an integer but got "
+           << result.getType();
   auto hint = op->getAttrOfType<StringAttr>(hls::kNameAttr);
   std::string name = local(hint ? hint.getValue() : StringRef("t"));
   line() << "const " << *type << " " << name << " = " << expr.text << ";\n";
@@ -306,9 +307,8 @@ static StringRef wrappingFunction(Operation *op) {
 }
 
 /// `a op b` of integers of 8 to 64 bits; nothing for other operations.
-static std::optional<Expression> integerBinary(Operation *op,
-                                               const Expression &a,
-                                               const Expression &b) {
+static std::optional<Expression>
+integerBinary(Operation *op, const Expression &a, const Expression &b) {
   Type type = op->getResult(0).getType();
   std::string name = *scalarType(type);
   auto chosen = [&](StringRef relation) {
@@ -320,16 +320,17 @@ static std::optional<Expression> integerBinary(Operation *op,
                       Precedence::Conditional};
   };
   auto unsignedOperator = [&](StringRef spelling) {
-    return Expression{"static_cast<" + name + ">(" +
-                          asUnsigned(a, type).text + " " + spelling.str() +
-                          " " + asUnsigned(b, type).text + ")",
+    return Expression{"static_cast<" + name + ">(" + asUnsigned(a, type).text +
+                          " " + spelling.str() + " " +
+                          asUnsigned(b, type).text + ")",
                       Precedence::Primary};
   };
   if (StringRef function = wrappingFunction(op); !function.empty())
     return call((function + "<" + name + ">").str(), {a, b});
   return TypeSwitch<Operation *, std::optional<Expression>>(op)
       // Operands are sign-extended, and so is what these make of them.
-      .Case([&](arith::AndIOp) { return binary(a, "&", b, Precedence::BitAnd); })
+      .Case(
+          [&](arith::AndIOp) { return binary(a, "&", b, Precedence::BitAnd); })
       .Case([&](arith::OrIOp) { return binary(a, "|", b, Precedence::BitOr); })
       .Case(
           [&](arith::XOrIOp) { return binary(a, "^", b, Precedence::BitXor); })
@@ -382,8 +383,7 @@ static std::optional<Expression> conversion(Operation *op,
       })
       .Case([&](arith::SIToFPOp) -> E {
         if (isBit)
-          return fromFloat({value.in(Precedence::LogicalOr) +
-                                " ? -1.0f : 0.0f",
+          return fromFloat({value.in(Precedence::LogicalOr) + " ? -1.0f : 0.0f",
                             Precedence::Conditional});
         return fromFloat(cast("float", value));
       })
@@ -490,9 +490,8 @@ FailureOr<Expression> Emitter::expression(Operation *op) {
     return call("st::max" + name,
                 {value, call("st::sub" + name, {integerLiteral(0), value})});
   } else if (op->getNumOperands() == 2 && isWrapping) {
-    if (std::optional<Expression> spelled =
-            integerBinary(op, valueOf(op->getOperand(0)),
-                          valueOf(op->getOperand(1))))
+    if (std::optional<Expression> spelled = integerBinary(
+            op, valueOf(op->getOperand(0)), valueOf(op->getOperand(1))))
       return *spelled;
   } else if (op->getNumOperands() == 1) {
     if (std::optional<Expression> spelled =

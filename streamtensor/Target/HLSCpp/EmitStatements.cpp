@@ -371,8 +371,8 @@ LogicalResult Emitter::emitTable(memref::GetGlobalOp op) {
   if (!type || data.getNumElements() > kMaxTableElements)
     return op.emitOpError()
            << "expected a constant of at most " << kMaxTableElements
-           << " values of f32, f16, bf16 or an integer type but got " << data.getType()
-           << "; pass larger ones as an argument";
+           << " values of f32, f16, bf16 or an integer type but got "
+           << data.getType() << "; pass larger ones as an argument";
   std::string name = local("table");
   memories[op.getResult()] = {name, MemoryKind::Linear};
   line() << "static const " << *type << " " << name << "["

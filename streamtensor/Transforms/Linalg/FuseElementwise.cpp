@@ -31,9 +31,10 @@ namespace {
 /// integers are made of. Rounding to an integer is not among them.
 bool isCheap(Operation *op) {
   if (isa<linalg::IndexOp, linalg::YieldOp, arith::ConstantOp, arith::CmpFOp,
-          arith::CmpIOp, arith::ExtFOp, arith::IndexCastOp, arith::IndexCastUIOp,
-          arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp, arith::AddIOp,
-          arith::SubIOp, arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op))
+          arith::CmpIOp, arith::ExtFOp, arith::IndexCastOp,
+          arith::IndexCastUIOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp,
+          arith::AddIOp, arith::SubIOp, arith::AndIOp, arith::OrIOp,
+          arith::XOrIOp>(op))
     return true;
   // The product of two positions, for example, but not one of tensors.
   if (isa<arith::MulIOp, arith::SelectOp>(op))

@@ -47,6 +47,8 @@ void buildNormalizePipeline(OpPassManager &pm,
     func.addPass(createDemoteF64());
   // Everything below counts on one result per generic.
   func.addPass(createEraseDeadResults());
+  // Slices and concatenations are what everything below knows.
+  func.addPass(createConcatenateParts());
   func.addPass(createGeneralizeNamedOps());
   func.addPass(createBoundedCanonicalizer());
   func.addPass(createCSEPass());
@@ -77,6 +79,10 @@ void buildNormalizePipeline(OpPassManager &pm,
   func.addPass(createAbsorbCopies());
   func.addPass(createPropagateReshapes());
   // Again: expansion made the reshapes between element-wise generics vanish.
+  func.addPass(createFuseElementwise());
+  // The narrow operands of sums are in their bodies now. What reads a sum takes
+  // in the extension that this leaves behind.
+  func.addPass(createNarrowIntegers());
   func.addPass(createFuseElementwise());
   func.addPass(createBoundedCanonicalizer());
   func.addPass(createCSEPass());

@@ -108,6 +108,24 @@ def EraseDeadResults : Pass<"st-erase-dead-results", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
 }
 
+def ConcatenateParts : Pass<"st-concatenate-parts", "::mlir::func::FuncOp"> {
+  let summary = "Write insertion as concatenation";
+  let description = [{
+    The insertion of a part becomes a concatenation of what lies before it, the
+    part, and what lies behind it, dimension by dimension. Casts
+    that hide a static shape from a concatenation (torch.roll makes them) vanish.
+
+    ```mlir
+    %2 = tensor.insert_slice %part into %1[1] [2] [1] : tensor<2xf32> into tensor<5xf32>
+    // becomes
+    %a = tensor.extract_slice %1[0] [1] [1] : tensor<5xf32> to tensor<1xf32>
+    %b = tensor.extract_slice %1[3] [2] [1] : tensor<5xf32> to tensor<2xf32>
+    %2 = tensor.concat dim(0) %a, %part, %b : (tensor<1xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<5xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
 def GeneralizeNamedOps : Pass<"st-generalize-named-ops",
                               "::mlir::func::FuncOp"> {
   let summary = "Turn named Linalg operations except fill into generics";
@@ -342,6 +360,33 @@ def ExtractWindows : Pass<"st-extract-windows", "::mlir::func::FuncOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def NarrowIntegers : Pass<"st-narrow-integers", "::mlir::func::FuncOp"> {
+  let summary = "Compute in i32 the i64 sums that need no more";
+  let description = [{
+    PyTorch adds integers in 64 bits. A sum or product is computed in i32 when
+    all its readers truncate it to 32 bits or fewer, or, for a sum, when the
+    width and the number of its terms show that it fits: 32 products of two i8
+    need 21 bits. A generic that extends the sign takes its place; it fuses into
+    the readers. Results are the same to the bit.
+
+    ```mlir
+    %s = linalg.generic ins(%x : tensor<4x32xi8>) outs(%zero : tensor<4xi64>) {
+      %0 = arith.extsi %in : i8 to i64
+      %1 = arith.addi %0, %out : i64
+    }
+    // becomes
+    %n = linalg.generic ins(%x : tensor<4x32xi8>) outs(%zero : tensor<4xi32>) {
+      %0 = arith.extsi %in : i8 to i32
+      %1 = arith.addi %0, %out : i32
+    }
+    %s = linalg.generic ins(%n) { arith.extsi %in : i32 to i64 }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect"];
 }
 

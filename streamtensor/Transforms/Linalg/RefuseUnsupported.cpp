@@ -142,8 +142,8 @@ MaybeRefusal checkBodyOperation(Operation *op) {
           math::ExpOp, math::TanhOp, math::SqrtOp, math::RsqrtOp, math::ErfOp,
           math::LogOp, math::Log1pOp, math::Log2Op, math::Log10Op,
           math::ExpM1Op, math::Exp2Op, math::PowFOp, math::FPowIOp, math::SinOp,
-          math::CosOp, math::AbsFOp, math::FloorOp, math::CeilOp,
-          math::RoundOp, math::RoundEvenOp, math::TruncOp>(op))
+          math::CosOp, math::AbsFOp, math::FloorOp, math::CeilOp, math::RoundOp,
+          math::RoundEvenOp, math::TruncOp>(op))
     return std::nullopt;
   // Integers, and positions: arithmetic on indices.
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp,
@@ -240,11 +240,15 @@ MaybeRefusal checkOther(Operation *op) {
     return Refusal{"its amounts or its value are not constants, or it cuts",
                    "pad with a constant value and constant amounts"};
   }
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op);
+      insert && streamtensor::canConcatenate(insert))
+    return std::nullopt;
   if (isa<tensor::InsertSliceOp, tensor::ParallelInsertSliceOp,
           tensor::ScatterOp>(op))
-    return Refusal{"it overwrites a part of a tensor",
-                   "build the tensor by concatenation; return new cache rows "
-                   "instead of writing them into a cache"};
+    return Refusal{
+        "it overwrites elements at computed positions, or skips some",
+        "build the tensor by concatenation; return new cache rows "
+        "instead of writing them into a cache"};
   if (isa<tensor::GatherOp, tensor::ExtractOp, tensor::FromElementsOp>(op))
     return Refusal{"it picks single elements",
                    "run the lookup (an embedding, for example) on the host"};
@@ -262,6 +266,9 @@ MaybeRefusal check(Operation *op, const LiveSet &live, bool allowF64) {
   if (MaybeRefusal refusal =
           linalgOp ? checkLinalg(linalgOp, live) : checkOther(op))
     return refusal;
+  auto cast = dyn_cast<tensor::CastOp>(op);
+  if (cast && streamtensor::isConcatenatedCast(cast))
+    return std::nullopt;
   for (Value result : op->getResults()) {
     if (!live.isLive(result) ||
         (isa<arith::ConstantOp>(op) && !isa<ShapedType>(result.getType())))

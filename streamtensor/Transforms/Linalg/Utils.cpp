@@ -25,10 +25,9 @@ namespace streamtensor {
 
 bool isStreamable(Type element) {
   return element.isF32() || element.isF16() || element.isBF16() ||
-         llvm::any_of(ArrayRef<unsigned>{1, 8, 16, 32, 64},
-                      [&](unsigned bits) {
-                        return element.isSignlessInteger(bits);
-                      });
+         llvm::any_of(ArrayRef<unsigned>{1, 8, 16, 32, 64}, [&](unsigned bits) {
+           return element.isSignlessInteger(bits);
+         });
 }
 
 bool isParallelGeneric(linalg::GenericOp op) {
@@ -260,6 +259,24 @@ bool isConstantPad(tensor::PadOp op) {
          op.getSourceType().hasStaticShape() &&
          llvm::all_of(op.getStaticLow(), isAmount) &&
          llvm::all_of(op.getStaticHigh(), isAmount);
+}
+
+bool canConcatenate(tensor::InsertSliceOp op) {
+  auto isStatic = [](int64_t value) { return !ShapedType::isDynamic(value); };
+  return op.getDestType().hasStaticShape() &&
+         llvm::all_of(op.getStaticOffsets(), isStatic) &&
+         llvm::all_of(op.getStaticSizes(), isStatic) &&
+         llvm::all_of(op.getStaticStrides(),
+                      [](int64_t stride) { return stride == 1; });
+}
+
+bool isConcatenatedCast(tensor::CastOp op) {
+  auto source = dyn_cast<RankedTensorType>(op.getSource().getType());
+  return source && source.hasStaticShape() &&
+         llvm::all_of(op->getUsers(), [](Operation *user) {
+           auto concat = dyn_cast<tensor::ConcatOp>(user);
+           return concat && concat.getResultType().hasStaticShape();
+         });
 }
 
 Value stripReshapes(Value value) {

@@ -100,6 +100,14 @@ bool canUnstride(mlir::tensor::ExtractSliceOp op);
 /// are not negative.
 bool isConstantPad(mlir::tensor::PadOp op);
 
+/// True if `op` can be written as a concatenation of slices: its bounds are
+/// constant, and it skips no element.
+bool canConcatenate(mlir::tensor::InsertSliceOp op);
+
+/// True if `op` only hides a static shape from concatenations: torch.roll does
+/// that to the slices which it exchanges.
+bool isConcatenatedCast(mlir::tensor::CastOp op);
+
 /// The value that `value` is another shape of.
 mlir::Value stripReshapes(mlir::Value value);
 

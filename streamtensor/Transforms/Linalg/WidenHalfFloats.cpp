@@ -64,7 +64,8 @@ void widenReduction(OpBuilder &builder, GenericOp op) {
   combiner->getResult(0).setType(f32);
 
   builder.setInsertionPointAfter(op);
-  SmallVector<AffineMap> maps(2, builder.getMultiDimIdentityMap(type.getRank()));
+  SmallVector<AffineMap> maps(2,
+                              builder.getMultiDimIdentityMap(type.getRank()));
   SmallVector<utils::IteratorType> iterators(type.getRank(),
                                              utils::IteratorType::parallel);
   Value init = streamtensor::createEmpty(builder, loc, type.getShape(), half);
@@ -79,11 +80,14 @@ void widenReduction(OpBuilder &builder, GenericOp op) {
 
 /// Replaces `op`, which reads or makes 16-bit floats, by the operation on f32.
 void widenScalar(OpBuilder &builder, Operation *op) {
-  auto touchesHalf = [](TypeRange types) { return llvm::any_of(types, isHalf); };
+  auto touchesHalf = [](TypeRange types) {
+    return llvm::any_of(types, isHalf);
+  };
   // Conversions, and what only moves values.
   if (isa<arith::ExtFOp, arith::TruncFOp, arith::SelectOp, arith::ConstantOp,
           linalg::YieldOp>(op) ||
-      (!touchesHalf(op->getOperandTypes()) && !touchesHalf(op->getResultTypes())))
+      (!touchesHalf(op->getOperandTypes()) &&
+       !touchesHalf(op->getResultTypes())))
     return;
   Location loc = op->getLoc();
   Type f32 = builder.getF32Type();

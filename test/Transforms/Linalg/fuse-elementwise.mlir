@@ -209,3 +209,58 @@ func.func @positions(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) 
   } -> tensor<4x8xf32>
   return %y, %z : tensor<4x8xf32>, tensor<4x8xf32>
 }
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#a = affine_map<(d0, d1, d2) -> (d0, d2)>
+#b = affine_map<(d0, d1, d2) -> (d1, d2)>
+#c = affine_map<(d0, d1, d2) -> (d0, d1)>
+
+// The sign extensions move into the product. The quantization does not: it would
+// be computed again for every column of the result.
+// CHECK-LABEL: func.func @quantized
+// CHECK: %[[Q:.*]] = linalg.generic
+// CHECK: math.roundeven
+// CHECK-NEXT: arith.fptosi
+// CHECK: linalg.generic
+// CHECK-SAME: ins(%[[Q]], %{{.*}} : tensor<4x8xi8>, tensor<6x8xi8>)
+// CHECK: arith.extsi
+// CHECK-NEXT: arith.extsi
+// CHECK-NEXT: arith.muli
+// CHECK-NOT: linalg.generic
+func.func @quantized(%x: tensor<4x8xf32>, %w: tensor<6x8xi8>) -> tensor<4x6xi32> {
+  %zero = arith.constant 0 : i32
+  %e8 = tensor.empty() : tensor<4x8xi8>
+  %q = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<4x8xf32>) outs(%e8 : tensor<4x8xi8>) {
+  ^bb0(%in: f32, %out: i8):
+    %0 = math.roundeven %in : f32
+    %1 = arith.fptosi %0 : f32 to i8
+    linalg.yield %1 : i8
+  } -> tensor<4x8xi8>
+  %eq = tensor.empty() : tensor<4x8xi32>
+  %wideq = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%q : tensor<4x8xi8>) outs(%eq : tensor<4x8xi32>) {
+  ^bb0(%in: i8, %out: i32):
+    %0 = arith.extsi %in : i8 to i32
+    linalg.yield %0 : i32
+  } -> tensor<4x8xi32>
+  %ew = tensor.empty() : tensor<6x8xi32>
+  %widew = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%w : tensor<6x8xi8>) outs(%ew : tensor<6x8xi32>) {
+  ^bb0(%in: i8, %out: i32):
+    %0 = arith.extsi %in : i8 to i32
+    linalg.yield %0 : i32
+  } -> tensor<6x8xi32>
+  %e = tensor.empty() : tensor<4x6xi32>
+  %f = linalg.fill ins(%zero : i32) outs(%e : tensor<4x6xi32>) -> tensor<4x6xi32>
+  %y = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%wideq, %widew : tensor<4x8xi32>, tensor<6x8xi32>) outs(%f : tensor<4x6xi32>) {
+  ^bb0(%l: i32, %r: i32, %out: i32):
+    %0 = arith.muli %l, %r : i32
+    %1 = arith.addi %0, %out : i32
+    linalg.yield %1 : i32
+  } -> tensor<4x6xi32>
+  return %y : tensor<4x6xi32>
+}

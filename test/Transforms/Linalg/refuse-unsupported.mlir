@@ -157,14 +157,16 @@ func.func @bodies(%x: tensor<6x6xf32>, %w: tensor<3xf32>) -> tensor<6xf32> {
 
 // -----
 
+// A part that is inserted whole becomes a concatenation.
 // expected-error @below {{cannot be compiled: 2 unsupported items}}
 func.func @updates(%x: tensor<8xf32>, %y: tensor<2xf32>) -> (tensor<8xf32>, tensor<4xf32>) {
   %zero = arith.constant 0.000000e+00 : f32
-  // expected-error @below {{it overwrites a part of a tensor; build the tensor by concatenation}}
-  %a = tensor.insert_slice %y into %x[2] [2] [1] : tensor<2xf32> into tensor<8xf32>
+  %c = tensor.insert_slice %y into %x[2] [2] [1] : tensor<2xf32> into tensor<8xf32>
+  // expected-error @below {{it overwrites elements at computed positions, or skips some; build the tensor by concatenation}}
+  %a = tensor.insert_slice %y into %c[2] [2] [2] : tensor<2xf32> into tensor<8xf32>
   // expected-error @below {{it is not among the supported operations}}
-  %c = tensor.splat %zero : tensor<4xf32>
-  return %a, %c : tensor<8xf32>, tensor<4xf32>
+  %d = tensor.splat %zero : tensor<4xf32>
+  return %a, %d : tensor<8xf32>, tensor<4xf32>
 }
 
 // -----

@@ -27,9 +27,9 @@ func.func @named(%x: tensor<4x8xf32>) -> tensor<8x4xf32> {
 
 // -----
 
-// expected-error @below {{argument #0: expected elements of type 'f32' but got 'tensor<4xbf16>'}}
-// expected-error @below {{result #0: expected elements of type 'f32' but got 'tensor<4xbf16>'}}
-func.func @element_type(%x: tensor<4xbf16>) -> tensor<4xbf16> {
+// expected-error @below {{argument #0: expected elements of type f32, f16, bf16 or signless integers but got 'tensor<4xf64>'}}
+// expected-error @below {{result #0: expected elements of type f32, f16, bf16 or signless integers but got 'tensor<4xf64>'}}
+func.func @element_type(%x: tensor<4xf64>) -> tensor<4xf64> {
   // expected-error @below {{expected an operation to produce result #0 but got an argument or a constant}}
   return %x : tensor<4xbf16>
 }
