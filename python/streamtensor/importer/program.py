@@ -270,7 +270,12 @@ def check(
     results = program.run(chosen)
     for result, got, want in zip(program.results, results, expected, strict=True):
         difference = relative_difference(got, want)
-        if not difference <= tolerance:
+        allowed = tolerance
+        if want.is_floating_point():
+            # Five units in the last place of a 16-bit float: a decomposition
+            # rounds in other places.
+            allowed = max(tolerance, 2.5 * torch.finfo(want.dtype).eps)
+        if not difference <= allowed:
             raise StreamTensorError(
                 f"the captured graph does not compute what the module does: {result.name} "
                 f"({result.source}) differs by {difference:.2g} of its largest value; is the "

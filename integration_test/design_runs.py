@@ -1,0 +1,114 @@
+"""Compiling modules, running their designs and judging the results.
+
+A design runs in two ways: `simulate` is our C simulation with bounded FIFOs, and
+`VendorKernels` is the same kernel.cpp under AMD's open headers, task after task.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.metadata
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import torch
+from conftest import ROOT
+from safetensors.torch import load_file, save_file
+
+from streamtensor.dtypes import NAMES
+
+BIN = Path(os.environ.get("STREAMTENSOR_BIN_DIR") or ROOT / "build" / "bin")
+TOOLS_ARE_BUILT = all((BIN / f"streamtensor-{t}").is_file() for t in ("compile", "run"))
+Tensors = dict[str, torch.Tensor]
+
+# Relative to |expected| + the largest |expected| of the tensor. Five units in the
+# last place for the 16-bit floats: PyTorch rounds in other places than we do.
+TOLERANCES = {torch.float32: 1e-4, torch.bfloat16: 2e-2, torch.float16: 2.5e-3}
+
+
+def run(*command: object) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [str(part) for part in command], capture_output=True, text=True, timeout=600
+    )
+
+
+def compile_text(text: Path, design: Path, *options: str) -> subprocess.CompletedProcess:
+    """Compiles one .mlir file into the directory `design`."""
+    return run(BIN / "streamtensor-compile", text, f"--output-dir={design}", *options)
+
+
+def simulate(design: Path, inputs: Tensors) -> tuple[Tensors, dict]:
+    """Runs a design once; returns its results and the statistics of --json."""
+    files = {k: design.with_suffix(f".{k}") for k in ("inputs", "outputs", "json")}
+    save_file({name: value.contiguous() for name, value in inputs.items()}, files["inputs"])
+    flags = [f"--{kind}={path}" for kind, path in files.items()]
+    ran = run(BIN / "streamtensor-run", design, *flags)
+    assert ran.returncode == 0, ran.stderr
+    return load_file(files["outputs"]), json.loads(files["json"].read_text())
+
+
+def assert_equal(results: Tensors, expected: Tensors) -> None:
+    """Integers and booleans must be the same, floats within TOLERANCES."""
+    assert results.keys() == expected.keys()
+    for name, want in expected.items():
+        got = results[name]
+        assert (got.dtype, got.shape) == (want.dtype, want.shape), name
+        if want.dtype not in TOLERANCES:
+            assert torch.equal(got, want), name
+            continue
+        got, want = got.double(), want.double()
+        finite = torch.isfinite(want)
+        assert torch.equal(got[~finite], want[~finite]), name
+        largest = want[finite].abs().max() if finite.any() else 0
+        allowed = TOLERANCES[expected[name].dtype] * (want.abs() + largest)
+        assert ((got - want).abs() <= allowed)[finite].all(), name
+
+
+def vendor_headers() -> Path:
+    """AMD's open simulation headers, inside the hls4ml wheel."""
+    files = importlib.metadata.distribution("hls4ml").files or []
+    return next(Path(f.locate()) for f in files if f.name == "hls_stream.h").parent
+
+
+class VendorKernels:
+    """The kernels of several designs under AMD's headers, in one library.
+
+    Each kernel.cpp lies in a namespace of its own; the headers are read once.
+    """
+
+    def __init__(self, designs: dict[str, Path], directory: Path) -> None:
+        self.designs = designs
+        headers = ["hls_math", "hls_stream", "hls_vector", "st_dataflow", "st_half", "st_math"]
+        source = directory / "kernels.cpp"
+        source.write_text(
+            "".join(f'#include "{header}.h"\n' for header in headers)
+            + "".join(
+                f'namespace design_{name} {{\n#include "{design}/hls/kernel.cpp"\n}}\n'
+                for name, design in designs.items()
+            )
+        )
+        include = ROOT / "runtime"
+        built = run(
+            *("g++", "-std=c++17", "-O1", "-ffp-contract=off", "-fPIC", "-shared", "-w"),
+            *(f"-I{include / 'include-plain'}", f"-I{include / 'include' / 'common'}"),
+            *(f"-I{vendor_headers()}", source, "-o", directory / "kernels.so"),
+        )
+        assert built.returncode == 0, built.stderr
+        self.library = ctypes.CDLL(str(directory / "kernels.so"))
+
+    def run(self, name: str, inputs: Tensors) -> Tensors:
+        """The results of one design, by the names of the interface."""
+        interface = json.loads((self.designs[name] / "interface.json").read_text())
+        types = {text: dtype for dtype, text in NAMES.items()}
+        buffers = {}
+        for argument in interface["arguments"]:
+            if argument["role"] in ("output", "workspace"):
+                shape = argument.get("buffer_shape") or argument["shape"]
+                buffers[argument["name"]] = torch.zeros(shape, dtype=types[argument["dtype"]])
+            else:
+                buffers[argument["name"]] = inputs[argument["name"]].contiguous()
+        top = getattr(self.library, interface["function"])
+        top(*(ctypes.c_void_p(buffer.data_ptr()) for buffer in buffers.values()))
+        return {name: value for name, value in buffers.items() if name.startswith("result")}
