@@ -168,8 +168,8 @@ func.func @scores(%a: tensor<64x3x8xf32>, %b: tensor<3x48x8xf32>) -> tensor<3x64
 #ng = affine_map<(m, n, g) -> (n, g)>
 #mn2 = affine_map<(m, n, g) -> (m, n)>
 // CHECK-LABEL: func.func @wide_token
-// CHECK: #dataflow.schedule<order = [0, 2, 1], tile = [8, 16, 1], unroll = [1, 16, 1]>
-// CHECK: #dataflow.schedule<order = [0, 2, 1], tile = [4, 16, 1], unroll = [1, 16, 1]>
+// CHECK: #dataflow.schedule<order = [1, 0, 2], tile = [8, 16, 1], unroll = [1, 16, 1]>
+// CHECK: #dataflow.schedule<order = [1, 0, 2], tile = [4, 16, 1], unroll = [1, 16, 1]>
 func.func @wide_token(%p: tensor<2x16x48xf32>, %q: tensor<2x16x48xi64>, %s: tensor<48x2xf32>) -> (tensor<16x48xf32>, tensor<16x48xf32>) {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<16x48xf32>

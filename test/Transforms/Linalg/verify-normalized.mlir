@@ -31,7 +31,7 @@ func.func @named(%x: tensor<4x8xf32>) -> tensor<8x4xf32> {
 // expected-error @below {{result #0: expected elements of type f32, f16, bf16 or signless integers but got 'tensor<4xf64>'}}
 func.func @element_type(%x: tensor<4xf64>) -> tensor<4xf64> {
   // expected-error @below {{expected an operation to produce result #0 but got an argument or a constant}}
-  return %x : tensor<4xbf16>
+  return %x : tensor<4xf64>
 }
 
 // -----
