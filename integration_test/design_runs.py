@@ -66,6 +66,11 @@ def assert_equal(results: Tensors, expected: Tensors) -> None:
         assert ((got - want).abs() <= allowed)[finite].all(), name
 
 
+def same_bits(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """Whether two tensors of one shape and type hold the same bits, NaN included."""
+    return torch.equal(a.reshape(-1).view(torch.uint8), b.reshape(-1).view(torch.uint8))
+
+
 def vendor_headers() -> Path:
     """AMD's open simulation headers, inside the hls4ml wheel."""
     files = importlib.metadata.distribution("hls4ml").files or []

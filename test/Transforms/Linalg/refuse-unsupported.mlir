@@ -65,8 +65,8 @@ func.func @argmax(%x: tensor<4x8xf32>) -> tensor<4xi64> {
 // -----
 
 // expected-error @below {{unsupported argument #0}}
-// expected-error @below {{unsupported argument #1: its elements are f64; export the model in f32}}
-// expected-error @below {{unsupported argument #2: elements of type ui8 are not supported}}
+// expected-error @below {{its elements are f64; export the model in f32}}
+// expected-error @below {{elements of type ui8 are not supported; use f32, f16, bf16, bool or signless integers of 8 to 64 bits}}
 // expected-error @below {{unsupported argument #3}}
 // expected-error @below {{its type 'tensor<?x4xf32>' has a dynamic dimension; export with fixed shapes, or give the sizes of the dynamic dimensions (--dims)}}
 // expected-error @below {{cannot be compiled: 6 unsupported items}}
