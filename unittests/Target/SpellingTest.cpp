@@ -71,7 +71,14 @@ TEST_F(SpellingTest, Types) {
   EXPECT_EQ(vectorType(builder.getF32Type(), 1), "float");
   EXPECT_EQ(vectorType(builder.getI8Type(), 4), "i8x4");
   EXPECT_FALSE(vectorType(builder.getF64Type(), 4));
-  EXPECT_FALSE(scalarType(builder.getBF16Type()));
+  EXPECT_EQ(vectorType(builder.getBF16Type(), 8), "bf16x8");
+  EXPECT_EQ(scalarType(builder.getF16Type()), "st::f16");
+  EXPECT_FALSE(scalarType(builder.getIntegerType(4)));
+  EXPECT_EQ(literal(builder.getFloatAttr(builder.getBF16Type(), 0.5))->text,
+            "st::bf16(0.5f)");
+  // The least number has no literal of its own in C++.
+  EXPECT_EQ(literal(builder.getI64IntegerAttr(INT64_MIN))->text,
+            "-9223372036854775807ll - 1");
   EXPECT_FALSE(literal(builder.getF64FloatAttr(1.0)));
 }
 
