@@ -95,23 +95,11 @@ private:
   }
 };
 
-/// A concatenation reads what its operand was before a cast.
-struct DropConcatenatedCast : OpRewritePattern<tensor::CastOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(tensor::CastOp op,
-                                PatternRewriter &rewriter) const override {
-    if (!streamtensor::isConcatenatedCast(op))
-      return rewriter.notifyMatchFailure(op, "others need the cast");
-    rewriter.replaceOp(op, op.getSource());
-    return success();
-  }
-};
-
 struct ConcatenateParts
     : streamtensor::impl::ConcatenatePartsBase<ConcatenateParts> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<ConcatenateInsertion, DropConcatenatedCast>(&getContext());
+    patterns.add<ConcatenateInsertion>(&getContext());
     if (failed(streamtensor::applyBounded(getOperation(), std::move(patterns),
                                           getArgument())))
       signalPassFailure();

@@ -112,8 +112,7 @@ def ConcatenateParts : Pass<"st-concatenate-parts", "::mlir::func::FuncOp"> {
   let summary = "Write insertion as concatenation";
   let description = [{
     The insertion of a part becomes a concatenation of what lies before it, the
-    part, and what lies behind it, dimension by dimension. Casts
-    that hide a static shape from a concatenation (torch.roll makes them) vanish.
+    part, and what lies behind it, dimension by dimension.
 
     ```mlir
     %2 = tensor.insert_slice %part into %1[1] [2] [1] : tensor<2xf32> into tensor<5xf32>

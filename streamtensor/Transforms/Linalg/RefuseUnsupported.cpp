@@ -266,9 +266,6 @@ MaybeRefusal check(Operation *op, const LiveSet &live, bool allowF64) {
   if (MaybeRefusal refusal =
           linalgOp ? checkLinalg(linalgOp, live) : checkOther(op))
     return refusal;
-  auto cast = dyn_cast<tensor::CastOp>(op);
-  if (cast && streamtensor::isConcatenatedCast(cast))
-    return std::nullopt;
   for (Value result : op->getResults()) {
     if (!live.isLive(result) ||
         (isa<arith::ConstantOp>(op) && !isa<ShapedType>(result.getType())))

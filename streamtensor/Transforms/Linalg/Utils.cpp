@@ -270,15 +270,6 @@ bool canConcatenate(tensor::InsertSliceOp op) {
                       [](int64_t stride) { return stride == 1; });
 }
 
-bool isConcatenatedCast(tensor::CastOp op) {
-  auto source = dyn_cast<RankedTensorType>(op.getSource().getType());
-  return source && source.hasStaticShape() &&
-         llvm::all_of(op->getUsers(), [](Operation *user) {
-           auto concat = dyn_cast<tensor::ConcatOp>(user);
-           return concat && concat.getResultType().hasStaticShape();
-         });
-}
-
 Value stripReshapes(Value value) {
   while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(
       value.getDefiningOp()))

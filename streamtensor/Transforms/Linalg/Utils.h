@@ -104,10 +104,6 @@ bool isConstantPad(mlir::tensor::PadOp op);
 /// constant, and it skips no element.
 bool canConcatenate(mlir::tensor::InsertSliceOp op);
 
-/// True if `op` only hides a static shape from concatenations: torch.roll does
-/// that to the slices which it exchanges.
-bool isConcatenatedCast(mlir::tensor::CastOp op);
-
 /// The value that `value` is another shape of.
 mlir::Value stripReshapes(mlir::Value value);
 

@@ -32,16 +32,3 @@ func.func @others(%part: tensor<2xf32>, %x: tensor<8xf32>, %at: index) -> tensor
   %z = tensor.insert_slice %part into %y[%at] [2] [1] : tensor<2xf32> into tensor<8xf32>
   return %z : tensor<8xf32>
 }
-
-// torch.roll exchanges two slices, and hides their sizes.
-// CHECK-LABEL: func.func @roll
-// CHECK-NOT: tensor.cast
-// CHECK: tensor.concat dim(0) %{{.*}} : (tensor<3xf32>, tensor<2xf32>) -> tensor<5xf32>
-func.func @roll(%x: tensor<5xf32>) -> tensor<5xf32> {
-  %a = tensor.extract_slice %x[2] [3] [1] : tensor<5xf32> to tensor<3xf32>
-  %b = tensor.extract_slice %x[0] [2] [1] : tensor<5xf32> to tensor<2xf32>
-  %c = tensor.cast %a : tensor<3xf32> to tensor<?xf32>
-  %d = tensor.cast %b : tensor<2xf32> to tensor<?xf32>
-  %y = tensor.concat dim(0) %c, %d : (tensor<?xf32>, tensor<?xf32>) -> tensor<5xf32>
-  return %y : tensor<5xf32>
-}
