@@ -21,6 +21,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 
@@ -151,10 +152,20 @@ private:
     return true;
   }
 
+  /// True if the output directory holds a design, or the beginning of one whose
+  /// compilation was interrupted: the Makefile is what publish() moves first.
+  bool holdsDesign() {
+    if (fs::exists(join(request.outputDir, "interface.json")))
+      return true;
+    auto makefile =
+        llvm::MemoryBuffer::getFile(join(request.outputDir, "Makefile"));
+    return makefile && (*makefile)->getBuffer().starts_with(
+                           "# Written by streamtensor-compile");
+  }
+
   /// Moves everything into the output directory; interface.json is taken away
-  /// first and put back last.
+  /// first and put back last. An earlier design is replaced, nothing else is.
   bool publish() {
-    fs::remove(join(request.outputDir, "interface.json"));
     std::error_code code;
     std::vector<std::string> names;
     for (fs::directory_iterator it(partial, code), end; it != end && !code;
@@ -166,6 +177,13 @@ private:
       return std::pair(a == "interface.json", a) <
              std::pair(b == "interface.json", b);
     });
+    if (!holdsDesign())
+      for (const std::string &name : names)
+        if (std::string taken = join(request.outputDir, name);
+            fs::exists(taken))
+          return fail("'" + taken + "' exists and is of no earlier design, " +
+                      "which could be replaced; name another output directory");
+    fs::remove(join(request.outputDir, "interface.json"));
     for (const std::string &name : names) {
       std::string destination = join(request.outputDir, name);
       fs::remove_directories(destination);
