@@ -93,6 +93,45 @@ def test_missing_input(tmp_path: Path) -> None:
     assert "missing.mlir" in result.stderr
 
 
+def test_inputs_of_another_command(tmp_path: Path) -> None:
+    """A Python file and the directory of an exported module: the message names the next step."""
+    source = tmp_path / "model.py"
+    source.write_text("x = torch.nn.Linear(3, 4)\n")
+    result = compile_file(source, tmp_path / "design")
+    assert result.returncode == 1
+    assert f"streamtensor export {source}:FACTORY" in result.stderr
+    result = compile_file(tmp_path, tmp_path / "design")
+    assert result.returncode == 1
+    assert "the file is module.mlir" in result.stderr
+
+
+def test_output_directory_of_the_user(tmp_path: Path) -> None:
+    """A design replaces an earlier one, also an unfinished one, and no file of the user's."""
+    (tmp_path / "hls").mkdir()
+    (tmp_path / "hls" / "mine.cpp").write_text("mine")
+    result = compile_file(DATA / "softmax.mlir", tmp_path)
+    assert result.returncode == 1
+    assert f"'{tmp_path}/hls' exists and is of no earlier design" in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["hls"]
+    assert (tmp_path / "hls" / "mine.cpp").read_text() == "mine"
+
+    # The folder is shared with other files; only those of a design are replaced.
+    (tmp_path / "hls").rename(tmp_path / "other")
+    for _ in range(2):
+        assert compile_file(DATA / "softmax.mlir", tmp_path).returncode == 0
+        (tmp_path / "interface.json").unlink()
+    assert (tmp_path / "other" / "mine.cpp").exists()
+
+
+def test_help_names_targets_and_phases() -> None:
+    result = subprocess.run(
+        [str(BIN / "streamtensor-compile"), "--help"], capture_output=True, text=True, timeout=60
+    )
+    assert result.returncode == 0
+    assert "u55c, u280, kv260, zcu104" in result.stdout
+    assert "normalized, scheduled, dataflow" in result.stdout
+
+
 def test_manifest_that_describes_another_function(tmp_path: Path) -> None:
     manifest = tmp_path / "manifest.json"
     manifest.write_text('{"schema": 1, "function": "softmax", "arguments": [], "results": []}')

@@ -89,6 +89,15 @@ private:
   }
 
   bool parse() {
+    StringRef name(request.input);
+    if (name.ends_with(".py"))
+      return fail("expected a file of MLIR but got '" + request.input +
+                  "'; export the module first: streamtensor export " +
+                  request.input + ":FACTORY --output-dir DIR");
+    if (llvm::sys::fs::is_directory(name))
+      return fail("expected a file of MLIR but got the directory '" +
+                  request.input +
+                  "'; in an exported module the file is module.mlir");
     auto buffer = llvm::MemoryBuffer::getFile(request.input);
     if (!buffer)
       return fail("cannot read '" + request.input +

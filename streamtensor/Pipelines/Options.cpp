@@ -12,6 +12,9 @@
 
 #include "streamtensor/Pipelines/Options.h"
 
+#include "streamtensor/Target/Device/Device.h"
+
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 
 using namespace streamtensor;
@@ -102,6 +105,15 @@ bool streamtensor::parseCompileOptions(int argc, char **argv,
                                        CompileRequest &request,
                                        llvm::raw_ostream &errs) {
   cl::HideUnrelatedOptions(category);
+  static const std::string targets =
+      "device that the design is for: " + llvm::join(deviceNames(), ", ") +
+      " (default: " + target.getValue() + ")";
+  target.setDescription(targets);
+  static const std::string phases =
+      std::string("phase that the input is the text "
+                  "of: ") +
+      phaseNames();
+  compileFrom.setDescription(phases);
   if (!cl::ParseCommandLineOptions(
           argc, argv,
           "StreamTensor compiler: Linalg to a dataflow accelerator\n", &errs))

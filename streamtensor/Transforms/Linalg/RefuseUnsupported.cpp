@@ -305,9 +305,14 @@ struct RefuseUnsupported
       refuse(func.getLoc(), "function '" + func.getName() + "'",
              {"it has no results", "return the tensors to compute"});
     for (BlockArgument arg : func.getArguments())
-      if (MaybeRefusal refusal = checkType(arg.getType(), false))
-        refuse(arg.getLoc(), "argument #" + Twine(arg.getArgNumber()),
-               *refusal);
+      if (MaybeRefusal refusal = checkType(arg.getType(), false)) {
+        std::string what = "argument #" + std::to_string(arg.getArgNumber());
+        // Exported arguments have a name for a location, and no line.
+        auto name = dyn_cast<NameLoc>(arg.getLoc());
+        if (name)
+          what += " ('" + name.getName().str() + "')";
+        refuse(name ? func.getLoc() : arg.getLoc(), what, *refusal);
+      }
     for (auto [index, type] : llvm::enumerate(func.getResultTypes()))
       if (MaybeRefusal refusal = checkType(type, false))
         refuse(func.getLoc(), "result #" + Twine(index), *refusal);
