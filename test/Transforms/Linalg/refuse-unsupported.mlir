@@ -207,8 +207,8 @@ func.func private @declaration(tensor<4xf32>) -> tensor<4xf32>
 
 // An exported argument has its name for a location: the error stands at the
 // function, which has a line, and says the name.
-// expected-error-re @below {{unsupported argument #1 ('mask') at {{.*}}: boolean tensors (i1) are not supported yet; pass a mask in f32 and add it: 0 keeps, a large negative number drops}}
+// expected-error-re @below {{unsupported argument #1 ('mask') at {{.*}}: its elements are f64; export the model in f32}}
 // expected-error @below {{cannot be compiled: 1 unsupported item}}
-func.func @mask(%x: tensor<4xf32>, %m: tensor<4xi1> loc("mask")) -> tensor<4xf32> {
+func.func @mask(%x: tensor<4xf32>, %m: tensor<4xf64> loc("mask")) -> tensor<4xf32> {
   return %x : tensor<4xf32>
 }
