@@ -65,6 +65,37 @@ KernelShell createShell(OpBuilder &builder, Operation *op, StringRef name,
   return {kernel, task};
 }
 
+/// The same for `op`, which reads one tensor, in the orders of its schedule.
+KernelShell createShell(OpBuilder &builder, Operation *op, StringRef name) {
+  auto schedule = op->getAttrOfType<ScheduleAttr>(kScheduleAttr);
+  auto stream = [&](Value tensor, const TokenOrder &order) {
+    return ITensorType::get(
+        cast<RankedTensorType>(tensor.getType()).getElementType(), order);
+  };
+  Value source = op->getOperand(0), result = op->getResult(0);
+  return createShell(
+      builder, op, name, source,
+      TypeRange{Type(stream(source, operandOrder(op, schedule, 0)))},
+      stream(result, resultOrder(op, schedule)));
+}
+
+/// Whether the loops with the induction variables `ivs` stand in the part of a
+/// tensor of shape `whole` that has these offsets and sizes; null when the part
+/// is all of it.
+Value requirePart(TaskBuilder &task, const LoopSpace &space, ValueRange ivs,
+                  ArrayRef<int64_t> offsets, ArrayRef<int64_t> sizes,
+                  ArrayRef<int64_t> whole) {
+  Value inside;
+  for (auto [loop, dim] : llvm::enumerate(space.dims)) {
+    int64_t first = offsets[dim] / space.tile[dim];
+    int64_t last = first + sizes[dim] / space.tile[dim];
+    if (sizes[dim] != whole[dim])
+      inside =
+          task.requireRange(inside, ivs[loop], space.trips[loop], first, last);
+  }
+  return inside;
+}
+
 void finishTask(OpBuilder &builder, TaskOp task, ValueRange results) {
   builder.setInsertionPointToEnd(&task.getBlock());
   YieldOp::create(builder, task.getLoc(), results);
@@ -384,32 +415,23 @@ FailureOr<KernelOp> buildSlice(OpBuilder &builder, tensor::ExtractSliceOp op,
                                StringRef name) {
   auto schedule = op->getAttrOfType<ScheduleAttr>(kScheduleAttr);
   LoopSpace space(iterationExtents(op), schedule);
-  Type elementType = op.getSourceType().getElementType();
-  KernelShell shell = createShell(
-      builder, op, name, op.getSource(),
-      TypeRange{ITensorType::get(elementType, operandOrder(op, schedule, 0))},
-      ITensorType::get(elementType, resultOrder(op, schedule)));
+  KernelShell shell = createShell(builder, op, name);
   OpBuilder::InsertionGuard guard(builder);
   TaskBuilder task(builder, shell.task);
   Value source = shell.kernel.getBlock().getArgument(0);
   Value dest = shell.task.getBlock().getArgument(0);
-  Values results = task.nest(
-      space.trips, "loop", dest,
-      [&](ValueRange ivs, ValueRange carried) -> Values {
-        Value token = task.read(source), inside, current = carried.front();
-        for (auto [loop, dim] : llvm::enumerate(space.dims)) {
-          int64_t tile = space.tile[dim];
-          int64_t first = op.getStaticOffsets()[dim] / tile;
-          int64_t last = first + op.getStaticSizes()[dim] / tile;
-          if (op.getStaticSizes()[dim] != op.getSourceType().getDimSize(dim))
-            inside = task.requireRange(inside, ivs[loop], space.trips[loop],
-                                       first, last);
-        }
-        return {task.branch(
-            inside, current.getType(),
-            [&] { return task.write(token, current); },
-            [&] { return current; })};
-      });
+  Values results =
+      task.nest(space.trips, "loop", dest,
+                [&](ValueRange ivs, ValueRange carried) -> Values {
+                  Value token = task.read(source), current = carried.front();
+                  Value inside = requirePart(
+                      task, space, ivs, op.getStaticOffsets(),
+                      op.getStaticSizes(), op.getSourceType().getShape());
+                  return {task.branch(
+                      inside, current.getType(),
+                      [&] { return task.write(token, current); },
+                      [&] { return current; })};
+                });
   finishTask(builder, shell.task, results);
   return shell.kernel;
 }
@@ -419,12 +441,7 @@ FailureOr<KernelOp> buildWindows(OpBuilder &builder, linalg::GenericOp op,
                                  StringRef name) {
   auto schedule = op->getAttrOfType<ScheduleAttr>(kScheduleAttr);
   WindowPlan plan(op, schedule);
-  Type elementType =
-      cast<RankedTensorType>(op.getResult(0).getType()).getElementType();
-  KernelShell shell =
-      createShell(builder, op, name, op.getDpsInputs(),
-                  TypeRange{ITensorType::get(elementType, plan.sourceOrder)},
-                  ITensorType::get(elementType, resultOrder(op, schedule)));
+  KernelShell shell = createShell(builder, op, name);
   OpBuilder::InsertionGuard guard(builder);
   TaskBuilder task(builder, shell.task);
   Values results =
@@ -439,11 +456,7 @@ FailureOr<KernelOp> buildPad(OpBuilder &builder, tensor::PadOp op,
                              StringRef name) {
   auto schedule = op->getAttrOfType<ScheduleAttr>(kScheduleAttr);
   LoopSpace space(iterationExtents(op), schedule);
-  Type elementType = op.getSourceType().getElementType();
-  KernelShell shell = createShell(
-      builder, op, name, op.getSource(),
-      TypeRange{ITensorType::get(elementType, operandOrder(op, schedule, 0))},
-      ITensorType::get(elementType, resultOrder(op, schedule)));
+  KernelShell shell = createShell(builder, op, name);
   OpBuilder::InsertionGuard guard(builder);
   TaskBuilder task(builder, shell.task);
   Location loc = op.getLoc();
@@ -456,15 +469,10 @@ FailureOr<KernelOp> buildPad(OpBuilder &builder, tensor::PadOp op,
   Values results = task.nest(
       space.trips, "loop", dest,
       [&](ValueRange ivs, ValueRange carried) -> Values {
-        Value inside, current = carried.front();
-        for (auto [loop, dim] : llvm::enumerate(space.dims)) {
-          int64_t size = op.getSourceType().getDimSize(dim);
-          int64_t first = op.getStaticLow()[dim] / space.tile[dim];
-          int64_t last = first + size / space.tile[dim];
-          if (size != op.getType().getDimSize(dim))
-            inside = task.requireRange(inside, ivs[loop], space.trips[loop],
-                                       first, last);
-        }
+        Value current = carried.front();
+        Value inside =
+            requirePart(task, space, ivs, op.getStaticLow(),
+                        op.getSourceType().getShape(), op.getType().getShape());
         return {task.branch(
             inside, current.getType(),
             [&] { return task.write(task.read(source), current); },
@@ -473,7 +481,7 @@ FailureOr<KernelOp> buildPad(OpBuilder &builder, tensor::PadOp op,
               if (!schedule.getTile().empty()) {
                 token = tensor::EmptyOp::create(
                     builder, loc, SmallVector<int64_t>(schedule.getTile()),
-                    elementType);
+                    op.getType().getElementType());
                 token = linalg::FillOp::create(builder, loc, *constant, token)
                             .getResult(0);
               }

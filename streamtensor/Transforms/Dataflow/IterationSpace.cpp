@@ -56,6 +56,13 @@ SmallVector<int64_t> streamtensor::windowFactors(AffineMap map,
   return factors;
 }
 
+int64_t streamtensor::powerOfTwoDivisor(int64_t extent, int64_t limit) {
+  int64_t lanes = 1;
+  while (lanes * 2 <= limit && extent % (lanes * 2) == 0)
+    lanes *= 2;
+  return lanes;
+}
+
 bool streamtensor::isContraction(linalg::GenericOp op) {
   if (op.getNumDpsInputs() != 2 || op.getNumReductionLoops() == 0)
     return false;

@@ -39,6 +39,10 @@ bool isWindow(mlir::Operation *op);
 /// Factor of each loop in result `result` of a window map.
 mlir::SmallVector<int64_t> windowFactors(mlir::AffineMap map, unsigned result);
 
+/// The largest power of two up to `limit` that divides `extent`: how many
+/// elements a token holds along a dimension.
+int64_t powerOfTwoDivisor(int64_t extent, int64_t limit);
+
 /// Whether every reduction dimension of `op` is used by both of its two inputs:
 /// a (batched) matrix product in the wide sense.
 bool isContraction(mlir::linalg::GenericOp op);

@@ -37,14 +37,6 @@ using namespace streamtensor;
 using streamtensor::dataflow::kScheduleAttr;
 using streamtensor::dataflow::ScheduleAttr;
 
-/// The largest power of two up to `limit` that divides `extent`.
-static int64_t powerOfTwoDivisor(int64_t extent, int64_t limit) {
-  int64_t lanes = 1;
-  while (lanes * 2 <= limit && extent % (lanes * 2) == 0)
-    lanes *= 2;
-  return lanes;
-}
-
 /// Dimensions of the iteration space in the order in which `map` names them.
 static SmallVector<int64_t> dimsOfMap(AffineMap map) {
   SmallVector<int64_t> dims;
@@ -284,7 +276,7 @@ std::optional<ScheduleAttr> followOrder(Operation *op, AffineMap map,
                                         const TokenOrder &order,
                                         int64_t maxLanes) {
   SmallVector<int64_t> extents = iterationExtents(op);
-  SmallVector<int64_t> tile(extents.size(), 1), unroll, dims, steps;
+  SmallVector<int64_t> tile(extents.size(), 1), dims, steps;
   std::vector<int> results = order.loopDims();
   for (auto [loop, result] : llvm::enumerate(results)) {
     if (result < 0) {

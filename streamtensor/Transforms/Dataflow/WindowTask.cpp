@@ -86,10 +86,9 @@ WindowPlan::WindowPlan(linalg::GenericOp op, dataflow::ScheduleAttr schedule)
   for (unsigned result = 0; result < source.getRank(); ++result) {
     if (done[result])
       continue;
-    int64_t extent = source.getDimSize(result), lanes = 1;
-    if (result + 1 == source.getRank())
-      while (lanes * 2 <= kMaxLanes && extent % (lanes * 2) == 0)
-        lanes *= 2;
+    int64_t extent = source.getDimSize(result);
+    bool last = result + 1 == source.getRank();
+    int64_t lanes = last ? powerOfTwoDivisor(extent, kMaxLanes) : 1;
     addLoop(result, extent / lanes, lanes);
   }
 }
