@@ -219,8 +219,8 @@ private:
       if (!name)
         return;
       RankedTensorType type = empty.getType();
-      bytes += (name.getValue() == "acc" ? 1 : type.getNumElements()) *
-               llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+      bytes += bytesOf(name.getValue() == "acc" ? 1 : type.getNumElements(),
+                       type.getElementType());
     });
     return bytes;
   }

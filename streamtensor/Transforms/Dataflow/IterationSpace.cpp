@@ -12,6 +12,7 @@
 
 #include "streamtensor/Transforms/Dataflow/IterationSpace.h"
 
+#include "streamtensor/Transforms/Dataflow/StreamEdge.h"
 #include "streamtensor/Transforms/Dataflow/WindowTask.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -235,8 +236,7 @@ int64_t streamtensor::accumulatorBytes(linalg::GenericOp op,
     elements *= space.trips[loop];
   for (AffineExpr result : op.getIndexingMapsArray().back().getResults())
     elements *= space.tile[cast<AffineDimExpr>(result).getPosition()];
-  auto type = cast<RankedTensorType>(op.getResult(0).getType());
-  return elements * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  return bytesOf(elements, getElementTypeOrSelf(op.getResult(0)));
 }
 
 /// The shape that input `input` of a slice or concatenation has.

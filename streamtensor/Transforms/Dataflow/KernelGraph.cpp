@@ -21,10 +21,6 @@ using namespace streamtensor;
 using namespace streamtensor::dataflow;
 using streamtensor::itensor::ITensorType;
 
-static int64_t bytesOf(int64_t elements, Type elementType) {
-  return elements * llvm::divideCeil(elementType.getIntOrFloatBitWidth(), 8);
-}
-
 KernelGraph::KernelGraph(func::FuncOp function) {
   DenseMap<Operation *, int> index;
   for (auto kernel : function.getOps<KernelOp>()) {

@@ -542,8 +542,8 @@ private:
         ScheduleCost own = costOf(open, inner);
         cost.onchipBytes +=
             own.onchipBytes +
-            planEdge(resultOrder(open, inner), {}, wanted).elements *
-                llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+            bytesOf(planEdge(resultOrder(open, inner), {}, wanted).elements,
+                    type.getElementType());
         cost.loadedElements += own.loadedElements;
         continue;
       }
@@ -554,15 +554,13 @@ private:
         cost.loadedElements += wanted.numTokens() * wanted.tokenElements();
       else
         cost.onchipBytes +=
-            planEdge(produced->second, reshapes, wanted).elements *
-            llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+            bytesOf(planEdge(produced->second, reshapes, wanted).elements,
+                    type.getElementType());
     }
     if (isWindow(op))
       cost.onchipBytes +=
-          WindowPlan(generic, schedule).bufferElements() *
-          llvm::divideCeil(
-              getElementTypeOrSelf(op->getResult(0)).getIntOrFloatBitWidth(),
-              8);
+          bytesOf(WindowPlan(generic, schedule).bufferElements(),
+                  getElementTypeOrSelf(op->getResult(0)));
     else if (generic)
       cost.onchipBytes += accumulatorBytes(generic, schedule);
     return cost;

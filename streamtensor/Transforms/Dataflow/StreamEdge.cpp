@@ -89,6 +89,10 @@ streamtensor::pullThrough(const TokenOrder &destination,
   return order;
 }
 
+int64_t streamtensor::bytesOf(int64_t elements, Type elementType) {
+  return elements * llvm::divideCeil(elementType.getIntOrFloatBitWidth(), 8);
+}
+
 bool streamtensor::hasRevisits(const TokenOrder &order) {
   std::vector<int> dims = order.loopDims();
   for (auto [dim, trip] : llvm::zip_equal(dims, order.trips))

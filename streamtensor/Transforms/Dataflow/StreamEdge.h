@@ -63,6 +63,9 @@ std::optional<TokenOrder> pushThrough(TokenOrder source,
 std::optional<TokenOrder> pullThrough(const TokenOrder &destination,
                                       mlir::ArrayRef<Reshape> reshapes);
 
+/// Bytes of `elements` elements of type `elementType`, whole bytes each.
+int64_t bytesOf(int64_t elements, mlir::Type elementType);
+
 /// Whether a loop repeats what is inside it.
 bool hasRevisits(const TokenOrder &order);
 
