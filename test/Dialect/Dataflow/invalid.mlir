@@ -212,3 +212,27 @@ dataflow.yield
 
 // expected-error @below {{expected the innermost loop of dimension 0 to step by the tile 1 but got 4}}
 #s = #dataflow.schedule<order = [0, 1, 0], steps = [16, 1, 4], tile = [1, 1], unroll = [1, 1]>
+
+// -----
+
+func.func @constant() {
+  // expected-error @below {{expected an expression of run-time parameters but got the constant 4; use arith.constant}}
+  %n = dataflow.trip_count "4"
+  return
+}
+
+// -----
+
+func.func @no_maximum() {
+  // expected-error @below {{parameter 'seq' needs its maximum at its first use: write 'seq max N'}}
+  %n = dataflow.trip_count "seq + 1"
+  return
+}
+
+// -----
+
+func.func @spelling() {
+  // expected-error @below {{expected the canonical spelling 'past max 8 + 1' but got '1 + past max 8'}}
+  %n = dataflow.trip_count "1 + past max 8"
+  return
+}

@@ -107,3 +107,10 @@ func.func @blocks(%a: tensor<4x32x8xf32>) -> tensor<4x32x8xf32> {
       ins(%a : tensor<4x32x8xf32>) outs(%e : tensor<4x32x8xf32>) -> tensor<4x32x8xf32>
   return %0 : tensor<4x32x8xf32>
 }
+
+// CHECK-LABEL: @trip_count
+func.func @trip_count() -> index {
+  // CHECK: dataflow.trip_count "past max 255 + 1"
+  %n = dataflow.trip_count "past max 255 + 1"
+  return %n : index
+}

@@ -49,12 +49,12 @@ func.func @runtime(
 
 // An operand of run-time size has a dynamic dimension.
 // CHECK-LABEL: func.func @runtime_boundary
-func.func @runtime_boundary(%arg0: tensor<?x64xf32>) -> tensor<?x64xf32> {
-  // CHECK: dataflow.kernel "k" (%{{.*}}: !itensor.itensor<1x16xf32, [past max 255 + 1, 4] * [1, 16], (d0, d1) -> (d0, d1)> = %{{.*}} : tensor<?x64xf32>) -> tensor<?x64xf32>
-  %0 = dataflow.kernel "k" (%x : !itensor.itensor<1x16xf32, [past max 255 + 1, 4] * [1, 16], (d0, d1) -> (d0, d1)> = %arg0 : tensor<?x64xf32>) -> (tensor<?x64xf32>) {
+func.func @runtime_boundary(%arg0: tensor<256x64xf32>) -> tensor<256x64xf32> {
+  // CHECK: dataflow.kernel "k" (%{{.*}}: !itensor.itensor<1x16xf32, [past max 255 + 1, 4] * [1, 16], (d0, d1) -> (d0, d1)> = %{{.*}} : tensor<256x64xf32>) -> tensor<256x64xf32>
+  %0 = dataflow.kernel "k" (%x : !itensor.itensor<1x16xf32, [past max 255 + 1, 4] * [1, 16], (d0, d1) -> (d0, d1)> = %arg0 : tensor<256x64xf32>) -> (tensor<256x64xf32>) {
     dataflow.yield %x : !itensor.itensor<1x16xf32, [past max 255 + 1, 4] * [1, 16], (d0, d1) -> (d0, d1)>
   }
-  return %0 : tensor<?x64xf32>
+  return %0 : tensor<256x64xf32>
 }
 
 // Types of run-time size that carry the same tokens for every value.

@@ -3,12 +3,12 @@
 
 !rows = !itensor.itensor<4xf32, [rows max 4] * [4], (d0) -> (d0)>
 
-func.func @runtime(%arg0: tensor<?xf32>) -> tensor<?xf32> {
+func.func @runtime(%arg0: tensor<16xf32>) -> tensor<16xf32> {
   // expected-error @below {{'dataflow.kernel' op expected static types but got '!itensor.itensor<4xf32, [rows max 4] * [4], (d0) -> (d0)>': run-time trip counts are not materialized}}
-  %0 = dataflow.kernel "k" (%x : !rows = %arg0 : tensor<?xf32>) -> (tensor<?xf32>) {
+  %0 = dataflow.kernel "k" (%x : !rows = %arg0 : tensor<16xf32>) -> (tensor<16xf32>) {
     dataflow.yield %x : !rows
   }
-  return %0 : tensor<?xf32>
+  return %0 : tensor<16xf32>
 }
 
 // -----

@@ -13,6 +13,8 @@
 #ifndef STREAMTENSOR_DIALECT_DATAFLOW_IR_DATAFLOW_H
 #define STREAMTENSOR_DIALECT_DATAFLOW_IR_DATAFLOW_H
 
+#include "streamtensor/Support/TripCount.h"
+
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"

@@ -320,3 +320,42 @@ LogicalResult TaskOp::canonicalize(TaskOp op, PatternRewriter &rewriter) {
   rewriter.replaceOp(op, inner.getResults());
   return success();
 }
+
+//===----------------------------------------------------------------------===//
+// TripCountOp
+//===----------------------------------------------------------------------===//
+
+TripCount TripCountOp::getTripCount(ParameterValues &maxima) {
+  std::string error;
+  std::optional<TripCount> count =
+      TripCount::parse(getCount().str(), maxima, error);
+  assert(count && "the verifier reads the expression");
+  return *count;
+}
+
+int64_t TripCountOp::getLargest() {
+  ParameterValues maxima;
+  TripCount count = getTripCount(maxima);
+  return count.highest(maxima);
+}
+
+LogicalResult TripCountOp::verify() {
+  ParameterValues maxima, seen;
+  std::string error;
+  std::optional<TripCount> count =
+      TripCount::parse(getCount().str(), maxima, error);
+  if (!count)
+    return emitOpError() << error;
+  if (count->isConstant())
+    return emitOpError() << "expected an expression of run-time parameters but "
+                            "got the constant "
+                         << count->getConstant() << "; use arith.constant";
+  if (count->lowest(maxima) < 0)
+    return emitOpError() << "expected a trip count of at least 0 but '"
+                         << getCount() << "' goes down to "
+                         << count->lowest(maxima);
+  if (std::string canonical = count->str(maxima, seen); canonical != getCount())
+    return emitOpError() << "expected the canonical spelling '" << canonical
+                         << "' but got '" << getCount() << "'";
+  return success();
+}

@@ -120,4 +120,28 @@ def Dataflow_YieldOp : Dataflow_Op<"yield", [
   let assemblyFormat = "($values^ `:` qualified(type($values)))? attr-dict";
 }
 
+def Dataflow_TripCountOp : Dataflow_Op<"trip_count", [Pure]> {
+  let summary = "a trip count that is known at run time";
+  let description = [{
+    The value of an expression of run-time parameters, spelled as in an itensor
+    type: each parameter with its maximum at its first use. The parameters are
+    those of the function around (`dataflow.parameters`). A constant is an
+    `arith.constant`.
+
+    ```mlir
+    %n = dataflow.trip_count "past max 255 + 1"
+    ```
+  }];
+  let arguments = (ins StrAttr:$count);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$count attr-dict";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The expression; adds the maximum of each parameter to `maxima`.
+    ::streamtensor::TripCount getTripCount(::streamtensor::ParameterValues &maxima);
+    /// The largest value of the expression.
+    int64_t getLargest();
+  }];
+}
+
 #endif // STREAMTENSOR_DIALECT_DATAFLOW_IR_DATAFLOWOPS_TD

@@ -114,8 +114,8 @@ def ITensor_ITensorType : ITensor_Type<"ITensor", "itensor"> {
     ::streamtensor::TokenOrder getOrder() const;
     /// The order for all values of the parameters (Support/SymbolicOrder.h).
     ::streamtensor::SymbolicOrder getSymbolicOrder() const;
-    /// Shape of the tensor that the tokens cover; a size that is known at run
-    /// time only is dynamic.
+    /// Shape of the tensor that the tokens cover. A tensor of run-time size lies
+    /// in the corner of the tensor of its largest size, which this is.
     ::llvm::SmallVector<int64_t> getTensorShape() const;
     /// The tensor type that the tokens cover.
     ::mlir::RankedTensorType getTensorType() const;

@@ -298,14 +298,7 @@ SymbolicOrder ITensorType::getSymbolicOrder() const {
 
 SmallVector<int64_t> ITensorType::getTensorShape() const {
   std::vector<int64_t> extents = getOrder().dataExtents();
-  SmallVector<int64_t> shape(extents.begin(), extents.end());
-  if (isStatic())
-    return shape;
-  for (auto [size, extent] :
-       llvm::zip_equal(shape, getSymbolicOrder().dataExtents()))
-    if (!extent || !extent->isConstant())
-      size = ShapedType::kDynamic;
-  return shape;
+  return SmallVector<int64_t>(extents.begin(), extents.end());
 }
 
 RankedTensorType ITensorType::getTensorType() const {
