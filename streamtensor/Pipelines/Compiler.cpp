@@ -13,11 +13,14 @@
 #include "streamtensor/Pipelines/Compiler.h"
 
 #include "streamtensor/Analysis/UnfusedMemory.h"
+#include "streamtensor/Dialect/Dataflow/IR/RuntimeSizes.h"
 #include "streamtensor/Dialect/RegisterDialects.h"
 #include "streamtensor/Pipelines/DesignWriter.h"
+#include "streamtensor/Pipelines/Dimensions.h"
 #include "streamtensor/Pipelines/Manifest.h"
 #include "streamtensor/Support/AtomicFile.h"
 #include "streamtensor/Target/Device/Device.h"
+#include "streamtensor/Transforms/Linalg/InferSizes.h"
 #include "streamtensor/Transforms/Linalg/Passes.h"
 
 #include "mlir/IR/Verifier.h"
@@ -53,7 +56,8 @@ public:
       return false;
     SourceMgrDiagnosticHandler handler(sources, &context, errs);
     if (request.from == Phase::Linalg &&
-        failed(annotateArguments(function, manifest ? &*manifest : nullptr)))
+        (failed(annotateArguments(function, manifest ? &*manifest : nullptr)) ||
+         !annotateDimensions()))
       return false;
     if (!keepPhase(request.from))
       return false;
@@ -169,11 +173,31 @@ private:
     return true;
   }
 
+  /// The dimensions' file: as given, or beside the input.
+  std::string dimensionsPath() {
+    if (!request.dims.empty())
+      return request.dims;
+    llvm::SmallString<256> stem(request.input);
+    llvm::sys::path::replace_extension(stem, "dims.json");
+    return llvm::sys::fs::exists(stem) ? std::string(stem) : "";
+  }
+
+  /// Without a file the dynamic dimensions are refused with everything else
+  /// that can't be compiled.
+  bool annotateDimensions() {
+    if (request.dims.empty() && !hasDynamicArguments(function))
+      return true;
+    std::string path = dimensionsPath(), error;
+    return path.empty() || readDimensions(path, function, error) || fail(error);
+  }
+
   bool runPhase(Phase phase) {
     auto start = std::chrono::steady_clock::now();
     if (phase == Phase::Scheduled && request.dspBudget && !chooseLanes())
       return false;
-    if (!transform(*module, phase))
+    bool sized = phase == Phase::Normalized && hasDynamicArguments(function) &&
+                 !dataflow::parametersOf(function).empty();
+    if (sized ? !normalizeSized() : !transform(*module, phase))
       return false;
     std::chrono::duration<double> elapsed =
         std::chrono::steady_clock::now() - start;
@@ -187,6 +211,34 @@ private:
     buildPhase(pm, phase, phaseOptions);
     return succeeded(pm.run(op)) ||
            fail("phase '" + phaseName(phase) + "' failed");
+  }
+
+  /// Normalizes a function with dynamic dimensions: with several sizes, to see
+  /// what depends on them.
+  bool normalizeSized() {
+    ParameterValues maxima;
+    for (const auto &range : dataflow::parametersOf(function))
+      // Room for two at least: a size of 1 looks like a broadcast.
+      maxima[range.name] = std::max<int64_t>(range.largest, 2);
+    std::vector<SizedModule> versions;
+    std::vector<OwningOpRef<ModuleOp>> copies;
+    for (const ParameterValues &values : probeValues(maxima)) {
+      if (!versions.empty())
+        copies.push_back(module->clone());
+      versions.push_back({values, versions.empty() ? *module : *copies.back()});
+    }
+    // The copies first: they are of the text before.
+    for (const SizedModule &version : llvm::reverse(versions)) {
+      phaseOptions.sizes.clear();
+      for (const auto &[name, value] : version.values)
+        phaseOptions.sizes +=
+            (phaseOptions.sizes.empty() ? "" : ",") + name + "=" +
+            std::to_string(value);
+      if (!transform(version.module, Phase::Normalized))
+        return false;
+    }
+    return succeeded(inferSizes(versions, maxima)) ||
+           fail("phase 'normalized' failed");
   }
 
   /// DSP blocks of a module of phase hls, as the report will say.

@@ -38,9 +38,10 @@ readShape(const llvm::json::Object &object, StringRef key) {
   std::vector<int64_t> shape;
   for (const llvm::json::Value &value : *list) {
     std::optional<int64_t> size = value.getAsInteger();
-    if (!size || *size < 0)
+    // -1: known at run time only.
+    if (!size || *size < -1)
       return std::nullopt;
-    shape.push_back(*size);
+    shape.push_back(*size == -1 ? ShapedType::kDynamic : *size);
   }
   return shape;
 }

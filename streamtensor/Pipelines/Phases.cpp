@@ -56,6 +56,7 @@ void streamtensor::buildPhase(OpPassManager &pm, Phase phase,
     // messages speak of the user's operations.
     NormalizeOptions normalize;
     normalize.demoteF64 = options.demoteF64;
+    normalize.sizes = options.sizes;
     buildNormalizePipeline(pm, normalize);
     break;
   }

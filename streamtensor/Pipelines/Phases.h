@@ -19,6 +19,7 @@
 #include "mlir/Pass/PassManager.h"
 
 #include <optional>
+#include <string>
 
 namespace streamtensor {
 
@@ -52,6 +53,9 @@ inline constexpr int64_t kMaxLanes = 16;
 struct PhaseOptions {
   /// Compute in f32 what the model computes in f64.
   bool demoteF64 = true;
+  /// Values of the parameters that dynamic dimensions depend on, for the phase
+  /// normalized: "past=3,seq=8".
+  std::string sizes;
   /// On-chip memory of one group of fused kernels, in bytes; 0: no fusion.
   int64_t onchipBudgetBytes = 0;
   /// Most elements of a token, which are computed at once.

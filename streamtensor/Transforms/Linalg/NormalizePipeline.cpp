@@ -33,6 +33,11 @@ void buildNormalizePipeline(OpPassManager &pm,
   pm.addPass(createSymbolDCEPass());
   OpPassManager &func = pm.nest<func::FuncOp>();
 
+  if (!options.sizes.empty()) {
+    SpecializeSizesOptions sizes;
+    sizes.values = options.sizes;
+    func.addPass(createSpecializeSizes(sizes));
+  }
   // Right after what folds away by itself (casts to unknown sizes and back,
   // assertions about them): names and locations are those that the user knows.
   func.addPass(createBoundedCanonicalizer());

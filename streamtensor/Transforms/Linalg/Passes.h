@@ -46,6 +46,11 @@ struct NormalizeOptions : public mlir::PassPipelineOptions<NormalizeOptions> {
       *this, "split-sliced-generics",
       llvm::cl::desc("split generics that are only read in disjoint slices"),
       llvm::cl::init(false)};
+  /// See --st-specialize-sizes.
+  Option<std::string> sizes{
+      *this, "sizes",
+      llvm::cl::desc("values of the parameters that dynamic dimensions depend "
+                     "on, which become static: seq=8,past=3")};
 };
 
 /// Adds the passes from imported Linalg to the normalized form to `pm`, a pass

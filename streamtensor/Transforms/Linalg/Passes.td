@@ -15,6 +15,27 @@
 
 include "mlir/Pass/PassBase.td"
 
+def SpecializeSizes : Pass<"st-specialize-sizes", "::mlir::func::FuncOp"> {
+  let summary = "Give the dynamic dimensions of a function given sizes";
+  let description = [{
+    The sizes of the arguments' dynamic dimensions are what `dataflow.dims` says
+    at the values of the parameters. All that follows from them is folded:
+    assertions about sizes, reshapes to computed shapes, and the reads by index
+    with which torch-mlir broadcasts a dimension that may have one element.
+
+    ```mlir
+    // with values="seq=8"
+    func.func @f(%x: tensor<?x64xf32> {dataflow.dims = ["seq max 128", ""]}) -> tensor<?x64xf32>
+    // becomes
+    func.func @f(%x: tensor<8x64xf32>) -> tensor<8x64xf32>
+    ```
+  }];
+  let options = [Option<"values", "values", "std::string", "\"\"",
+                        "a value per parameter: seq=8,past=3">];
+  let dependentDialects = ["::mlir::tensor::TensorDialect",
+                           "::mlir::linalg::LinalgDialect"];
+}
+
 def SimplifyConcats : Pass<"st-simplify-concats", "::mlir::func::FuncOp"> {
   let summary = "Let concatenations read known sizes only, and no empty tensors";
   let description = [{
