@@ -13,6 +13,8 @@
 
 #include "streamtensor/Support/ConverterInference.h"
 
+#include "streamtensor/Support/GenericPoint.h"
+
 #include "streamtensor/Support/TokenLoops.h"
 
 #include <algorithm>
@@ -380,4 +382,49 @@ streamtensor::inferConverter(const TokenOrder &source,
         *cutInto(destination.normalForm(), choice.segments), choice.window);
   return makePlan(source, destination, cutSpelled(source, choice.segments),
                   cutSpelled(destination, choice.segments));
+}
+
+int64_t SymbolicConverterPlan::allocatedElements() const {
+  if (kind == ConverterPlan::Kind::None)
+    return 0;
+  int64_t elements = pingPong ? 2 : 1;
+  for (int64_t size : bufferShape)
+    elements *= size;
+  return elements;
+}
+
+std::optional<SymbolicConverterPlan>
+streamtensor::inferConverter(const SymbolicOrder &source,
+                             const SymbolicOrder &destination,
+                             std::string &error, ConverterAlgorithm algorithm) {
+  const GenericPoint point({source, destination});
+  const std::optional<ConverterPlan> plan = inferConverter(
+      point.lower(source), point.lower(destination), error, algorithm);
+  if (!plan) {
+    error = point.raise(error);
+    return std::nullopt;
+  }
+  const std::optional<SymbolicOrder> fill = point.raise(plan->fill);
+  const std::optional<SymbolicOrder> drain = point.raise(plan->drain);
+  bool constantSteps = fill && drain;
+  SymbolicConverterPlan result;
+  for (const SharedLoop &loop : plan->shared)
+    if (const std::optional<TripCount> trip = point.raise(loop.trip))
+      result.shared.push_back(*trip);
+    else
+      constantSteps = false;
+  if (!constantSteps ||
+      (!point.isStatic() && plan->kind == ConverterPlan::Kind::LineBuffer)) {
+    error = "no converter with constant steps leads from " + source.str() +
+            " to " + destination.str() + " for all run-time sizes";
+    return std::nullopt;
+  }
+  result.kind = plan->kind;
+  result.pingPong = plan->pingPong();
+  for (int64_t size : plan->bufferShape)
+    result.bufferShape.push_back(point.largest(size));
+  result.fill = *fill;
+  result.drain = *drain;
+  result.reason = point.raise(plan->reason);
+  return result;
 }

@@ -40,7 +40,7 @@
 #ifndef STREAMTENSOR_SUPPORT_CONVERTERINFERENCE_H
 #define STREAMTENSOR_SUPPORT_CONVERTERINFERENCE_H
 
-#include "streamtensor/Support/TokenOrder.h"
+#include "streamtensor/Support/SymbolicOrder.h"
 
 namespace streamtensor {
 
@@ -136,6 +136,33 @@ struct ConverterPlan {
 /// do not stream the same tensor shape.
 std::optional<ConverterPlan>
 inferConverter(const TokenOrder &source, const TokenOrder &destination,
+               std::string &error,
+               ConverterAlgorithm algorithm = ConverterAlgorithm::Default);
+
+/// A converter between orders of run-time size; see ConverterPlan.
+struct SymbolicConverterPlan {
+  ConverterPlan::Kind kind = ConverterPlan::Kind::Converter;
+  /// Whether two buffers are allocated.
+  bool pingPong = false;
+  /// Shape of one buffer at the largest sizes.
+  std::vector<int64_t> bufferShape;
+  /// Trip counts of the shared loops.
+  std::vector<TripCount> shared;
+  SymbolicOrder fill, drain;
+  std::string reason;
+
+  /// Tensor elements allocated, and their bytes, as in ConverterPlan.
+  int64_t allocatedElements() const;
+  int64_t bytes(int64_t elementBytes) const {
+    return allocatedElements() * elementBytes;
+  }
+};
+
+/// The same for orders whose trip counts may depend on parameters: one
+/// converter for all of their values. Returns nothing, and the cause in
+/// `error`, also where there is none with constant steps.
+std::optional<SymbolicConverterPlan>
+inferConverter(const SymbolicOrder &source, const SymbolicOrder &destination,
                std::string &error,
                ConverterAlgorithm algorithm = ConverterAlgorithm::Default);
 

@@ -77,6 +77,15 @@ SymbolicOrder::SymbolicOrder(const TokenOrder &order)
     : element(order.element), trips(order.trips.begin(), order.trips.end()),
       steps(order.steps), map(order.map) {}
 
+void SymbolicOrder::setMaxima(const ParameterValues &known) {
+  ParameterValues used;
+  for (const TripCount &trip : trips)
+    trip.collectParameters(used);
+  maxima.clear();
+  for (const auto &[name, unused] : used)
+    maxima[name] = known.at(name);
+}
+
 TokenOrder SymbolicOrder::at(const ParameterValues &values) const {
   TokenOrder order{element, {}, steps, map};
   for (const TripCount &trip : trips)

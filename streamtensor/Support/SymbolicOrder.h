@@ -44,6 +44,9 @@ struct SymbolicOrder {
   unsigned rank() const { return static_cast<unsigned>(map.size()); }
   unsigned numLoops() const { return static_cast<unsigned>(trips.size()); }
 
+  /// Sets `maxima` to those of `known` that the trip counts use.
+  void setMaxima(const ParameterValues &known);
+
   /// The order for given values of the parameters.
   TokenOrder at(const ParameterValues &values) const;
   /// The order in which every trip count has its upper bound: what memory must

@@ -13,6 +13,7 @@
 #include "streamtensor/Transforms/Dataflow/Passes.h"
 
 #include "streamtensor/Dialect/Dataflow/IR/Dataflow.h"
+#include "streamtensor/Dialect/Dataflow/IR/RuntimeSizes.h"
 #include "streamtensor/Dialect/ITensor/IR/ITensor.h"
 #include "streamtensor/Transforms/Dataflow/IterationSpace.h"
 #include "streamtensor/Transforms/Dataflow/TaskBuilder.h"
@@ -54,6 +55,8 @@ KernelShell createShell(OpBuilder &builder, Operation *op, StringRef name,
   Location loc = op->getLoc();
   auto kernel = KernelOp::create(builder, loc, name, op->getResultTypes(),
                                  inputs, streams);
+  if (Attribute dims = op->getDiscardableAttr(kDimsAttr))
+    kernel->setDiscardableAttr(kDimsAttr, dims);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&kernel.getBlock());
   Value empty = itensor::EmptyOp::create(builder, loc, resultStream);
@@ -68,7 +71,7 @@ KernelShell createShell(OpBuilder &builder, Operation *op, StringRef name,
 /// The same for `op`, which reads one tensor, in the orders of its schedule.
 KernelShell createShell(OpBuilder &builder, Operation *op, StringRef name) {
   auto schedule = op->getAttrOfType<ScheduleAttr>(kScheduleAttr);
-  auto stream = [&](Value tensor, const TokenOrder &order) {
+  auto stream = [&](Value tensor, const SymbolicOrder &order) {
     return ITensorType::get(
         cast<RankedTensorType>(tensor.getType()).getElementType(), order);
   };
@@ -83,12 +86,12 @@ KernelShell createShell(OpBuilder &builder, Operation *op, StringRef name) {
 /// tensor of shape `whole` that has these offsets and sizes; null when the part
 /// is all of it.
 Value requirePart(TaskBuilder &task, const LoopSpace &space, ValueRange ivs,
-                  ArrayRef<int64_t> offsets, ArrayRef<int64_t> sizes,
-                  ArrayRef<int64_t> whole) {
+                  ArrayRef<int64_t> offsets, ArrayRef<TripCount> sizes,
+                  ArrayRef<TripCount> whole) {
   Value inside;
   for (auto [loop, dim] : llvm::enumerate(space.dims)) {
-    int64_t first = offsets[dim] / space.tile[dim];
-    int64_t last = first + sizes[dim] / space.tile[dim];
+    TripCount first = offsets[dim] / space.tile[dim];
+    TripCount last = first + sizes[dim].dividedBy(space.tile[dim]);
     if (sizes[dim] != whole[dim])
       inside =
           task.requireRange(inside, ivs[loop], space.trips[loop], first, last);
@@ -111,7 +114,7 @@ public:
   GenericTask(OpBuilder &builder, linalg::GenericOp op, StringRef name)
       : builder(builder), op(op), name(name),
         schedule(op->getAttrOfType<ScheduleAttr>(kScheduleAttr)),
-        space(op.getStaticLoopRanges(), schedule), plan(op, schedule, space),
+        space(iterationSizes(op), schedule), plan(op, schedule, space),
         maps(op.getIndexingMapsArray()) {}
 
   FailureOr<KernelOp> run() {
@@ -125,7 +128,7 @@ public:
       auto type = dyn_cast<RankedTensorType>(operand->get().getType());
       if (!type)
         return op.emitError("expected tensor inputs");
-      TokenOrder order = deriveOrder(space, maps[operand->getOperandNumber()],
+      SymbolicOrder order = deriveOrder(space, maps[operand->getOperandNumber()],
                                      depths.emplace_back());
       inputs.push_back(operand->get());
       streams.push_back(ITensorType::get(type.getElementType(), order));
@@ -137,7 +140,7 @@ public:
       shell.task->setAttr("macs", builder.getI64IntegerAttr(macs));
 
     OpBuilder::InsertionGuard guard(builder);
-    TaskBuilder taskBuilder(builder, shell.task);
+    TaskBuilder taskBuilder(builder, shell.task, space.maxima);
     task = &taskBuilder;
     streamValues =
         llvm::to_vector_of<Value>(shell.kernel.getBlock().getArguments());
@@ -264,9 +267,10 @@ private:
   /// token. Filled, updated by the inner loops, drained into `dest`.
   Values reduce(Value dest) {
     Location loc = op.getLoc();
-    SmallVector<int64_t> shape, drainTrips;
+    SmallVector<int64_t> shape;
+    SmallVector<TripCount> drainTrips;
     for (size_t loop : plan.accumulatorLoops)
-      shape.push_back(space.trips[loop]);
+      shape.push_back(space.largestTrip(loop));
     for (const DrainLoop &loop : plan.drainLoops)
       drainTrips.push_back(loop.trip);
     llvm::append_range(shape, cellType().getShape());
@@ -414,19 +418,20 @@ private:
 FailureOr<KernelOp> buildSlice(OpBuilder &builder, tensor::ExtractSliceOp op,
                                StringRef name) {
   auto schedule = op->getAttrOfType<ScheduleAttr>(kScheduleAttr);
-  LoopSpace space(iterationExtents(op), schedule);
+  RuntimeShape whole = iterationSizes(op);
+  LoopSpace space(whole, schedule);
   KernelShell shell = createShell(builder, op, name);
   OpBuilder::InsertionGuard guard(builder);
-  TaskBuilder task(builder, shell.task);
+  TaskBuilder task(builder, shell.task, space.maxima);
   Value source = shell.kernel.getBlock().getArgument(0);
   Value dest = shell.task.getBlock().getArgument(0);
   Values results =
       task.nest(space.trips, "loop", dest,
                 [&](ValueRange ivs, ValueRange carried) -> Values {
                   Value token = task.read(source), current = carried.front();
-                  Value inside = requirePart(
-                      task, space, ivs, op.getStaticOffsets(),
-                      op.getStaticSizes(), op.getSourceType().getShape());
+                  Value inside =
+                      requirePart(task, space, ivs, op.getStaticOffsets(),
+                                  shapeOf(op.getResult()).sizes, whole.sizes);
                   return {task.branch(
                       inside, current.getType(),
                       [&] { return task.write(token, current); },
@@ -455,10 +460,11 @@ FailureOr<KernelOp> buildWindows(OpBuilder &builder, linalg::GenericOp op,
 FailureOr<KernelOp> buildPad(OpBuilder &builder, tensor::PadOp op,
                              StringRef name) {
   auto schedule = op->getAttrOfType<ScheduleAttr>(kScheduleAttr);
-  LoopSpace space(iterationExtents(op), schedule);
+  RuntimeShape whole = iterationSizes(op);
+  LoopSpace space(whole, schedule);
   KernelShell shell = createShell(builder, op, name);
   OpBuilder::InsertionGuard guard(builder);
-  TaskBuilder task(builder, shell.task);
+  TaskBuilder task(builder, shell.task, space.maxima);
   Location loc = op.getLoc();
   FailureOr<Value> constant =
       task.captureConstant(op.getConstantPaddingValue(), op);
@@ -472,7 +478,7 @@ FailureOr<KernelOp> buildPad(OpBuilder &builder, tensor::PadOp op,
         Value current = carried.front();
         Value inside =
             requirePart(task, space, ivs, op.getStaticLow(),
-                        op.getSourceType().getShape(), op.getType().getShape());
+                        shapeOf(op.getSource()).sizes, whole.sizes);
         return {task.branch(
             inside, current.getType(),
             [&] { return task.write(task.read(source), current); },
@@ -502,28 +508,27 @@ FailureOr<KernelOp> buildConcat(OpBuilder &builder, tensor::ConcatOp op,
   std::vector<LoopSpace> parts;
   SmallVector<Type> streams;
   for (auto [i, input] : llvm::enumerate(op.getInputs())) {
-    auto type = cast<RankedTensorType>(input.getType());
-    parts.emplace_back(type.getShape(), schedule);
+    parts.emplace_back(shapeOf(input), schedule);
     streams.push_back(
         ITensorType::get(elementType, operandOrder(op, schedule, i)));
   }
-  LoopSpace space(iterationExtents(op), schedule);
+  LoopSpace space(iterationSizes(op), schedule);
   KernelShell shell =
       createShell(builder, op, name, op.getInputs(), streams,
                   ITensorType::get(elementType, resultOrder(op, schedule)));
   OpBuilder::InsertionGuard guard(builder);
-  TaskBuilder task(builder, shell.task);
+  TaskBuilder task(builder, shell.task, space.maxima);
   // The loops outside the axis are equal in all parts.
-  ArrayRef<int64_t> outerTrips =
-      ArrayRef<int64_t>(space.trips)
+  ArrayRef<TripCount> outerTrips =
+      ArrayRef<TripCount>(space.trips)
           .take_front(llvm::find(space.dims, axis) - space.dims.begin());
   Value dest = shell.task.getBlock().getArgument(0);
   Values results = task.nest(
       outerTrips, "loop", dest, [&](ValueRange, ValueRange carried) -> Values {
         Value current = carried.front();
         for (auto [i, part] : llvm::enumerate(parts)) {
-          SmallVector<int64_t> innerTrips(
-              ArrayRef<int64_t>(part.trips).drop_front(outerTrips.size()));
+          ArrayRef<TripCount> innerTrips =
+              ArrayRef<TripCount>(part.trips).drop_front(outerTrips.size());
           Value stream = shell.kernel.getBlock().getArgument(i);
           current =
               task.nest(innerTrips, "part" + std::to_string(i) + "_", current,

@@ -59,22 +59,17 @@ private:
       op.erase();
       return success();
     }
-    if (!source.isStatic() || !result.isStatic())
-      return op.emitOpError()
-             << "expected static types but got " << source << " and " << result
-             << ": the buffer between run-time trip counts is not inferred; "
-                "give both sides one order";
     std::string error;
-    std::optional<ConverterPlan> plan =
-        inferConverter(source.getOrder(), result.getOrder(), error,
-                       algorithm == "paper" ? ConverterAlgorithm::Paper
-                                            : ConverterAlgorithm::Default);
+    std::optional<SymbolicConverterPlan> plan = inferConverter(
+        source.getSymbolicOrder(), result.getSymbolicOrder(), error,
+        algorithm == "paper" ? ConverterAlgorithm::Paper
+                             : ConverterAlgorithm::Default);
     if (!plan)
       return op.emitOpError() << error;
     int64_t elementBytes =
         llvm::divideCeil(source.getElementType().getIntOrFloatBitWidth(), 8);
     op.setBufferShape(ArrayRef<int64_t>(plan->bufferShape));
-    op.setSharedLoops(plan->sharedLoops());
+    op.setSharedLoops(plan->shared.size());
     op.setBytes(plan->bytes(elementBytes));
     op.setReason(StringRef(plan->reason));
     return success();

@@ -20,6 +20,7 @@
 
 using namespace mlir;
 using namespace streamtensor;
+using streamtensor::dataflow::RuntimeShape;
 using streamtensor::dataflow::ScheduleAttr;
 
 bool streamtensor::isSchedulable(Operation *op) {
@@ -34,6 +35,30 @@ SmallVector<int64_t> streamtensor::iterationExtents(Operation *op) {
     return llvm::to_vector(slice.getSourceType().getShape());
   return llvm::to_vector(
       cast<RankedTensorType>(op->getResult(0).getType()).getShape());
+}
+
+RuntimeShape streamtensor::iterationSizes(Operation *op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  if (!generic)
+    return dataflow::shapeOf(isa<tensor::ExtractSliceOp>(op) ? op->getOperand(0)
+                                                   : op->getResult(0));
+  RuntimeShape sizes;
+  llvm::append_range(sizes.sizes, generic.getStaticLoopRanges());
+  for (OpOperand &operand : generic->getOpOperands()) {
+    if (!isa<RankedTensorType>(operand.get().getType()))
+      continue;
+    // The result says its sizes; the init may be shared by several operations.
+    RuntimeShape shape = dataflow::shapeOf(generic.isDpsInit(&operand)
+                                     ? Value(generic.getTiedOpResult(&operand))
+                                     : operand.get());
+    for (auto [size, expr] : llvm::zip_equal(
+             shape.sizes,
+             generic.getMatchingIndexingMap(&operand).getResults()))
+      if (auto dim = dyn_cast<AffineDimExpr>(expr); dim && !size.isConstant())
+        sizes.sizes[dim.getPosition()] = size;
+    sizes.maxima.insert(shape.maxima.begin(), shape.maxima.end());
+  }
+  return sizes;
 }
 
 bool streamtensor::isWindow(Operation *op) {
@@ -91,6 +116,21 @@ LogicalResult streamtensor::checkSchedule(Operation *op,
       return op->emitOpError()
              << "expected tile " << schedule.getTile()[dim]
              << " to divide the extent " << extent << " of dimension " << dim;
+  RuntimeShape sizes = iterationSizes(op);
+  for (int64_t dim = 0, e = extents.size(); dim < e; ++dim) {
+    if (sizes.isStatic(dim))
+      continue;
+    if (isWindow(op))
+      return op->emitOpError()
+             << "expected windows of a tensor of known size but dimension "
+             << dim << " is '" << sizes.sizes[dim].str()
+             << "'; export the module with this size fixed";
+    if (schedule.getTile()[dim] != 1 || isBlocked(schedule, dim))
+      return op->emitOpError()
+             << "expected one loop with tile 1 over dimension " << dim
+             << ", whose extent '" << sizes.sizes[dim].str()
+             << "' is known at run time only";
+  }
   for (auto [loop, dim] : llvm::enumerate(schedule.getOrder()))
     if (extents[dim] % schedule.getStep(loop) != 0)
       return op->emitOpError() << "expected step " << schedule.getStep(loop)
@@ -145,14 +185,14 @@ LogicalResult streamtensor::checkSchedule(Operation *op,
   return success();
 }
 
-LoopSpace::LoopSpace(ArrayRef<int64_t> extents, ScheduleAttr schedule)
-    : tile(schedule.getTile()) {
-  SmallVector<int64_t> outer(extents);
+LoopSpace::LoopSpace(const RuntimeShape &sizes, ScheduleAttr schedule)
+    : tile(schedule.getTile()), maxima(sizes.maxima) {
+  SmallVector<TripCount> outer(sizes.sizes);
   for (auto [loop, dim] : llvm::enumerate(schedule.getOrder())) {
     int64_t step = schedule.getStep(loop);
-    int64_t trip = outer[dim] / step;
-    outer[dim] = step;
-    if (trip == 1)
+    TripCount trip = outer[dim].dividedBy(step);
+    outer[dim] = TripCount(step);
+    if (trip.isConstant(1))
       continue;
     dims.push_back(dim);
     trips.push_back(trip);
@@ -160,13 +200,13 @@ LoopSpace::LoopSpace(ArrayRef<int64_t> extents, ScheduleAttr schedule)
   }
 }
 
-TokenOrder streamtensor::deriveOrder(const LoopSpace &space, AffineMap map,
-                                     size_t &depth) {
+SymbolicOrder streamtensor::deriveOrder(const LoopSpace &space, AffineMap map,
+                                        size_t &depth) {
   depth = 0;
   for (size_t loop = 0; loop < space.size(); ++loop)
     if (map.isFunctionOfDim(space.dims[loop]))
       depth = loop + 1;
-  TokenOrder order;
+  SymbolicOrder order;
   std::vector<std::vector<unsigned>> loops(map.getNumDims());
   for (size_t loop = 0; loop < depth; ++loop) {
     int64_t dim = space.dims[loop];
@@ -179,6 +219,7 @@ TokenOrder streamtensor::deriveOrder(const LoopSpace &space, AffineMap map,
     order.element.push_back(space.tile[dim]);
     order.map.push_back(loops[dim]);
   }
+  order.setMaxima(space.maxima);
   return order;
 }
 
@@ -202,7 +243,7 @@ ResultPlan::ResultPlan(linalg::GenericOp op, ScheduleAttr schedule,
   for (AffineExpr result : map.getResults())
     outDims.push_back(cast<AffineDimExpr>(result).getPosition());
   order.map.resize(outDims.size());
-  auto addLoop = [&](int64_t dim, int64_t trip, int64_t step) {
+  auto addLoop = [&](int64_t dim, const TripCount &trip, int64_t step) {
     auto result = llvm::find(outDims, dim) - outDims.begin();
     order.map[result].push_back(order.numLoops());
     order.trips.push_back(trip);
@@ -223,50 +264,49 @@ ResultPlan::ResultPlan(linalg::GenericOp op, ScheduleAttr schedule,
       addLoop(dim, trip, lanes);
     }
   }
+  order.setMaxima(space.maxima);
 }
 
 int64_t streamtensor::accumulatorBytes(linalg::GenericOp op,
                                        ScheduleAttr schedule) {
   if (op.getNumReductionLoops() == 0)
     return 0;
-  LoopSpace space(iterationExtents(op), schedule);
+  LoopSpace space(iterationSizes(op), schedule);
   ResultPlan plan(op, schedule, space);
   int64_t elements = 1;
   for (size_t loop : plan.accumulatorLoops)
-    elements *= space.trips[loop];
+    elements *= space.largestTrip(loop);
   for (AffineExpr result : op.getIndexingMapsArray().back().getResults())
     elements *= space.tile[cast<AffineDimExpr>(result).getPosition()];
   return bytesOf(elements, getElementTypeOrSelf(op.getResult(0)));
 }
 
-/// The shape that input `input` of a slice or concatenation has.
-static ArrayRef<int64_t> inputShape(Operation *op, unsigned input) {
-  return cast<RankedTensorType>(op->getOperand(input).getType()).getShape();
+/// The order in which `value`, which an operation without indexing maps reads
+/// or writes, passes under `schedule`.
+static SymbolicOrder identityOrder(Value value, ScheduleAttr schedule) {
+  RuntimeShape shape = dataflow::shapeOf(value);
+  size_t depth = 0;
+  return deriveOrder(LoopSpace(shape, schedule),
+                     AffineMap::getMultiDimIdentityMap(shape.sizes.size(),
+                                                       value.getContext()),
+                     depth);
 }
 
-TokenOrder streamtensor::operandOrder(Operation *op, ScheduleAttr schedule,
-                                      unsigned input) {
+SymbolicOrder streamtensor::operandOrder(Operation *op, ScheduleAttr schedule,
+                                         unsigned input) {
   size_t depth = 0;
   if (isWindow(op))
     return WindowPlan(cast<linalg::GenericOp>(op), schedule).sourceOrder;
   if (auto generic = dyn_cast<linalg::GenericOp>(op))
-    return deriveOrder(LoopSpace(iterationExtents(op), schedule),
+    return deriveOrder(LoopSpace(iterationSizes(op), schedule),
                        generic.getIndexingMapsArray()[input], depth);
-  ArrayRef<int64_t> shape = inputShape(op, input);
-  return deriveOrder(
-      LoopSpace(shape, schedule),
-      AffineMap::getMultiDimIdentityMap(shape.size(), op->getContext()), depth);
+  return identityOrder(op->getOperand(input), schedule);
 }
 
-TokenOrder streamtensor::resultOrder(Operation *op, ScheduleAttr schedule) {
-  if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
-    LoopSpace space(iterationExtents(op), schedule);
-    return ResultPlan(generic, schedule, space).order;
-  }
-  auto type = cast<RankedTensorType>(op->getResult(0).getType());
-  size_t depth = 0;
-  return deriveOrder(
-      LoopSpace(type.getShape(), schedule),
-      AffineMap::getMultiDimIdentityMap(type.getRank(), op->getContext()),
-      depth);
+SymbolicOrder streamtensor::resultOrder(Operation *op, ScheduleAttr schedule) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  if (!generic)
+    return identityOrder(op->getResult(0), schedule);
+  LoopSpace space(iterationSizes(op), schedule);
+  return ResultPlan(generic, schedule, space).order;
 }

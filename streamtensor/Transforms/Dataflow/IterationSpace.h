@@ -15,7 +15,8 @@
 #define STREAMTENSOR_TRANSFORMS_DATAFLOW_ITERATIONSPACE_H
 
 #include "streamtensor/Dialect/Dataflow/IR/Dataflow.h"
-#include "streamtensor/Support/TokenOrder.h"
+#include "streamtensor/Dialect/Dataflow/IR/RuntimeSizes.h"
+#include "streamtensor/Support/SymbolicOrder.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
@@ -31,6 +32,10 @@ bool isSchedulable(mlir::Operation *op);
 /// dimensions of the source of a slice, those of the result of a concatenation
 /// or padding.
 mlir::SmallVector<int64_t> iterationExtents(mlir::Operation *op);
+
+/// The same for all values of the run-time parameters; `iterationExtents` are
+/// the largest ones.
+dataflow::RuntimeShape iterationSizes(mlir::Operation *op);
 
 /// Whether `op` copies the windows of a tensor: a generic whose input map adds
 /// loops (see --st-extract-windows).
@@ -48,7 +53,8 @@ int64_t powerOfTwoDivisor(int64_t extent, int64_t limit);
 bool isContraction(mlir::linalg::GenericOp op);
 
 /// Emits an error on `op` and fails unless `schedule` has the rank of the
-/// operation, its tiles divide the extents, (slices, concatenations, paddings)
+/// operation, its tiles divide the extents (and are 1, with one loop, where an
+/// extent is known at run time only), (slices, concatenations, paddings)
 /// every part is a whole number of tiles, and (windows) a token lies in a row
 /// of the source.
 mlir::LogicalResult checkSchedule(mlir::Operation *op,
@@ -58,28 +64,39 @@ mlir::LogicalResult checkSchedule(mlir::Operation *op,
 struct LoopSpace {
   /// Per loop: the dimension of the iteration space, the trip count and the
   /// step. A dimension may have several loops.
-  mlir::SmallVector<int64_t> dims, trips, steps;
+  mlir::SmallVector<int64_t> dims;
+  mlir::SmallVector<TripCount> trips;
+  mlir::SmallVector<int64_t> steps;
   /// Per dimension of the iteration space: the tile.
   mlir::SmallVector<int64_t> tile;
 
-  LoopSpace(mlir::ArrayRef<int64_t> extents, dataflow::ScheduleAttr schedule);
+  /// The largest value of each parameter in `trips`.
+  ParameterValues maxima;
+
+  LoopSpace(const dataflow::RuntimeShape &sizes,
+            dataflow::ScheduleAttr schedule);
 
   size_t size() const { return dims.size(); }
+  /// The largest trip count of a loop.
+  int64_t largestTrip(size_t loop) const {
+    return trips[loop].highest(maxima);
+  }
 };
 
 /// The token order of an operand with indexing map `map` (a projected
 /// permutation): the loops of `space` up to the last one that changes the
 /// operand. Stores the number of loops of `space` that must be open when a
 /// token is read or written into `depth`.
-TokenOrder deriveOrder(const LoopSpace &space, mlir::AffineMap map,
-                       size_t &depth);
+SymbolicOrder deriveOrder(const LoopSpace &space, mlir::AffineMap map,
+                          size_t &depth);
 
 /// A loop over the accumulator when it is drained: one of its own loops, or one
 /// over the points of a cell, along one dimension of the result.
 struct DrainLoop {
   size_t result;
   std::optional<size_t> accumulatorLoop;
-  int64_t trip, step;
+  TripCount trip;
+  int64_t step;
 };
 
 /// How a generic operation writes its result. An element-wise operation writes
@@ -87,7 +104,7 @@ struct DrainLoop {
 /// the first reduction loop) in memory order, in tokens of as many elements as
 /// are computed at once.
 struct ResultPlan {
-  TokenOrder order;
+  SymbolicOrder order;
   /// The first loop over a reduction dimension; the number of loops without
   /// one.
   size_t firstReduction = 0;
@@ -104,11 +121,12 @@ int64_t accumulatorBytes(mlir::linalg::GenericOp op,
                          dataflow::ScheduleAttr schedule);
 
 /// The order in which scheduled `op` reads the tokens of tensor input `input`.
-TokenOrder operandOrder(mlir::Operation *op, dataflow::ScheduleAttr schedule,
-                        unsigned input);
+SymbolicOrder operandOrder(mlir::Operation *op,
+                           dataflow::ScheduleAttr schedule, unsigned input);
 
 /// The order in which scheduled `op` writes the tokens of its result.
-TokenOrder resultOrder(mlir::Operation *op, dataflow::ScheduleAttr schedule);
+SymbolicOrder resultOrder(mlir::Operation *op,
+                          dataflow::ScheduleAttr schedule);
 
 } // namespace streamtensor
 

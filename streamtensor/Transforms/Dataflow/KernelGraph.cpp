@@ -12,6 +12,8 @@
 
 #include "streamtensor/Transforms/Dataflow/KernelGraph.h"
 
+#include "streamtensor/Dialect/Dataflow/IR/RuntimeSizes.h"
+
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
@@ -41,14 +43,16 @@ KernelGraph::KernelGraph(func::FuncOp function) {
   }
 }
 
-TokenOrder KernelGraph::operandOrder(unsigned index, unsigned operand) const {
+SymbolicOrder KernelGraph::operandOrder(unsigned index,
+                                        unsigned operand) const {
   Block &block = KernelOp(kernels[index]).getBlock();
-  return cast<ITensorType>(block.getArgument(operand).getType()).getOrder();
+  return cast<ITensorType>(block.getArgument(operand).getType())
+      .getSymbolicOrder();
 }
 
-TokenOrder KernelGraph::resultOrder(unsigned index, unsigned result) const {
+SymbolicOrder KernelGraph::resultOrder(unsigned index, unsigned result) const {
   Value yielded = KernelOp(kernels[index]).getYield()->getOperand(result);
-  return cast<ITensorType>(yielded.getType()).getOrder();
+  return cast<ITensorType>(yielded.getType()).getSymbolicOrder();
 }
 
 int64_t KernelGraph::accumulatorBytes(unsigned index) const {
@@ -97,18 +101,23 @@ int64_t KernelGraph::onchipBytesAlone(unsigned index,
 
 /// The order in which an operand with several users is loaded: what one of the
 /// users wants, without replays, or else memory order.
-static TokenOrder chooseLoadOrder(const KernelGraph &graph,
+static SymbolicOrder chooseLoadOrder(const KernelGraph &graph,
                                   const SharedOperand &load) {
   for (SharedOperand::Use use : load.uses) {
     const KernelOperand &operand = graph.operands[use.kernel][use.operand];
-    std::optional<TokenOrder> order = pullThrough(
+    std::optional<SymbolicOrder> order = pullThrough(
         graph.operandOrder(use.kernel, use.operand), operand.reshapes);
     if (order && !hasRevisits(*order))
       return *order;
   }
   auto type = cast<RankedTensorType>(load.root.getType());
-  std::vector<int64_t> shape(type.getShape().begin(), type.getShape().end());
-  return TokenOrder::rowMajor(shape, std::vector<int64_t>(shape.size(), 1));
+  std::vector<int64_t> extents(type.getShape().begin(), type.getShape().end());
+  SymbolicOrder order(
+      TokenOrder::rowMajor(extents, std::vector<int64_t>(extents.size(), 1)));
+  RuntimeShape shape = shapeOf(load.root);
+  order.trips.assign(shape.sizes.begin(), shape.sizes.end());
+  order.maxima = shape.maxima;
+  return order;
 }
 
 std::vector<SharedOperand> streamtensor::planLoads(const KernelGraph &graph,

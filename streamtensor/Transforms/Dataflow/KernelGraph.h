@@ -48,8 +48,8 @@ public:
   std::vector<std::vector<KernelOperand>> operands;
 
   /// Token order in which kernel `index` wants its operand, or yields a result.
-  TokenOrder operandOrder(unsigned index, unsigned operand) const;
-  TokenOrder resultOrder(unsigned index, unsigned result) const;
+  SymbolicOrder operandOrder(unsigned index, unsigned operand) const;
+  SymbolicOrder resultOrder(unsigned index, unsigned result) const;
 
   /// Bytes that the tasks of kernel `index` hold in accumulators.
   int64_t accumulatorBytes(unsigned index) const;
@@ -75,7 +75,7 @@ struct SharedOperand {
   mlir::SmallVector<Use> uses;
   /// The tensor that is loaded, and in which order.
   mlir::Value loaded;
-  TokenOrder order;
+  SymbolicOrder order;
   /// Per use, what lies between the load and the use.
   std::vector<EdgePlan> edges;
 };

@@ -46,6 +46,15 @@ static SmallVector<int64_t> dimsOfMap(AffineMap map) {
   return dims;
 }
 
+/// The extents that tiles of `op` must divide: 1 where the extent is known at
+/// run time only.
+static SmallVector<int64_t> divisibleExtents(Operation *op) {
+  return llvm::map_to_vector(
+      iterationSizes(op).sizes, [](const TripCount &size) {
+        return size.isConstant() ? size.getConstant() : int64_t(1);
+      });
+}
+
 namespace {
 
 /// Builds the schedule of one Linalg operation.
@@ -57,7 +66,7 @@ public:
   Scheduler(linalg::GenericOp op, int64_t maxLanes, int64_t maxRows,
             bool rowsFirst)
       : op(op), maxLanes(maxLanes), maxRows(maxRows), rowsFirst(rowsFirst),
-        extents(op.getStaticLoopRanges()), maps(op.getIndexingMapsArray()),
+        extents(divisibleExtents(op)), maps(op.getIndexingMapsArray()),
         tile(extents.size(), 1), unroll(extents.size(), 1) {}
 
   /// Which loops of an operation on windows stand outermost: the dimensions
@@ -263,6 +272,7 @@ private:
   linalg::GenericOp op;
   int64_t maxLanes, maxRows;
   bool rowsFirst;
+  /// What tiles must divide.
   SmallVector<int64_t> extents;
   SmallVector<AffineMap> maps;
   SmallVector<int64_t> order, tile, unroll;
@@ -273,14 +283,14 @@ private:
 /// the order visits anything twice, cuts a token in the middle or leaves a
 /// dimension out.
 std::optional<ScheduleAttr> followOrder(Operation *op, AffineMap map,
-                                        const TokenOrder &order,
+                                        const SymbolicOrder &order,
                                         int64_t maxLanes) {
   SmallVector<int64_t> extents = iterationExtents(op);
   SmallVector<int64_t> tile(extents.size(), 1), dims, steps;
-  std::vector<int> results = order.loopDims();
+  std::vector<int> results = order.largest().loopDims();
   for (auto [loop, result] : llvm::enumerate(results)) {
     if (result < 0) {
-      if (order.trips[loop] == 1)
+      if (order.trips[loop].isConstant(1))
         continue;
       return std::nullopt;
     }
@@ -379,7 +389,7 @@ private:
   /// The schedule of `op` for a reader that wants `order`: that order (element
   /// by element where tokens must not cross the border of a padding), or memory
   /// order element by element.
-  ScheduleAttr scheduleForReader(Operation *op, TokenOrder order) {
+  ScheduleAttr scheduleForReader(Operation *op, SymbolicOrder order) {
     if (auto pad = dyn_cast<tensor::PadOp>(op))
       for (int64_t dim = 0; dim < pad.getSourceType().getRank(); ++dim)
         if (pad.getSourceType().getDimSize(dim) !=
@@ -395,13 +405,13 @@ private:
   }
 
   /// Makes the elements of a token along `dim` an innermost loop.
-  static void splitToken(TokenOrder &order, int64_t dim) {
+  static void splitToken(SymbolicOrder &order, int64_t dim) {
     if (order.element[dim] == 1)
       return;
     // One longer loop, if it is the innermost one anyway.
     if (order.map[dim] ==
         std::vector<unsigned>{unsigned(order.numLoops()) - 1}) {
-      order.trips.back() *= order.element[dim];
+      order.trips.back() = order.trips.back() * order.element[dim];
       order.steps.back() = 1;
       order.element[dim] = 1;
       return;
@@ -488,7 +498,8 @@ private:
     }
     unsigned numInputs = generic ? generic.getNumDpsInputs() : tensorInputs(op);
     for (unsigned input = 0; input < numInputs; ++input) {
-      std::optional<TokenOrder> order = producedOrder(op->getOperand(input));
+      std::optional<SymbolicOrder> order =
+          producedOrder(op->getOperand(input));
       if (!order)
         continue;
       AffineMap map = generic ? generic.getIndexingMapsArray()[input]
@@ -513,7 +524,7 @@ private:
   }
 
   /// The order in which the producer of `value` writes, seen through reshapes.
-  std::optional<TokenOrder> producedOrder(Value value) {
+  std::optional<SymbolicOrder> producedOrder(Value value) {
     std::vector<Reshape> reshapes;
     auto produced = orders.find(traceReshapes(value, reshapes));
     if (produced == orders.end())
@@ -536,7 +547,7 @@ private:
       auto type = dyn_cast<RankedTensorType>(op->getOperand(input).getType());
       if (!type)
         continue;
-      TokenOrder wanted = operandOrder(op, schedule, input);
+      SymbolicOrder wanted = operandOrder(op, schedule, input);
       if (Operation *open = openProducer(op->getOperand(input))) {
         ScheduleAttr inner = scheduleForReader(open, wanted);
         ScheduleCost own = costOf(open, inner);
@@ -551,7 +562,7 @@ private:
       auto produced =
           orders.find(traceReshapes(op->getOperand(input), reshapes));
       if (produced == orders.end())
-        cost.loadedElements += wanted.numTokens() * wanted.tokenElements();
+        cost.loadedElements += elementsOf(wanted.largest());
       else
         cost.onchipBytes +=
             bytesOf(planEdge(produced->second, reshapes, wanted).elements,
@@ -566,6 +577,11 @@ private:
     return cost;
   }
 
+  /// Elements that pass in `order`, repetitions included.
+  static int64_t elementsOf(const TokenOrder &order) {
+    return order.numTokens() * order.tokenElements();
+  }
+
   /// Inputs of an operation that is no generic.
   unsigned tensorInputs(Operation *op) {
     return isa<tensor::ConcatOp>(op) ? op->getNumOperands() : 1;
@@ -574,12 +590,12 @@ private:
   /// Slices, concatenations and paddings: memory order, lanes that divide every
   /// part.
   ScheduleAttr memoryOrder(Operation *op) {
-    SmallVector<int64_t> extents = iterationExtents(op);
+    SmallVector<int64_t> extents = divisibleExtents(op);
     int64_t rank = extents.size();
     SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, rank));
     SmallVector<int64_t> tile(rank, 1);
     if (rank != 0) {
-      int64_t common = lastDimensionParts(op);
+      int64_t common = std::gcd(extents.back(), lastDimensionParts(op));
       tile[rank - 1] = powerOfTwoDivisor(common, maxLanes);
     }
     return ScheduleAttr::get(op->getContext(), order, tile, tile);
@@ -607,7 +623,7 @@ private:
   }
 
   /// The orders in which the scheduled operations write.
-  DenseMap<Value, TokenOrder> orders;
+  DenseMap<Value, SymbolicOrder> orders;
 };
 
 } // namespace

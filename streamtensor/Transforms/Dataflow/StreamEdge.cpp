@@ -13,7 +13,9 @@
 
 #include "streamtensor/Transforms/Dataflow/StreamEdge.h"
 
+#include "streamtensor/Dialect/Dataflow/IR/RuntimeSizes.h"
 #include "streamtensor/Support/ConverterInference.h"
+#include "streamtensor/Support/GenericPoint.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/STLExtras.h"
@@ -32,6 +34,8 @@ static Reshape describeReshape(OpTy op, bool expands) {
     reshape.groups.emplace_back(group.begin(), group.end());
   reshape.sourceShape = llvm::to_vector(op.getSrcType().getShape());
   reshape.resultShape = llvm::to_vector(op.getResultType().getShape());
+  reshape.sourceSizes = dataflow::shapeOf(op.getSrc()).sizes;
+  reshape.resultSizes = dataflow::shapeOf(op.getResult()).sizes;
   return reshape;
 }
 
@@ -51,119 +55,196 @@ Value streamtensor::traceReshapes(Value value, std::vector<Reshape> &reshapes) {
   return value;
 }
 
-/// `order` on the other side of `reshape`: expanded or collapsed.
-static std::optional<TokenOrder> cross(const TokenOrder &order,
-                                       const Reshape &reshape, bool expands,
-                                       ArrayRef<int64_t> shape) {
-  std::string reason;
-  if (expands)
-    return expandTokenOrder(order, reshape.groups,
-                            std::vector<int64_t>(shape.begin(), shape.end()),
-                            reason);
-  return collapseTokenOrder(order, reshape.groups, reason);
-}
+namespace {
 
-std::optional<TokenOrder>
-streamtensor::pushThrough(TokenOrder order, ArrayRef<Reshape> reshapes) {
-  for (const Reshape &reshape : reshapes) {
-    std::optional<TokenOrder> next =
-        cross(order, reshape, reshape.expands, reshape.resultShape);
-    if (!next)
-      return std::nullopt;
-    order = *next;
+/// One edge, with numbers for run-time trip counts.
+class EdgePlanner {
+public:
+  EdgePlanner(std::vector<SymbolicOrder> orders, ArrayRef<Reshape> reshapes)
+      : point(orders) {
+    for (const Reshape &reshape : reshapes) {
+      std::optional<Shape> source = lower(reshape.sourceSizes);
+      std::optional<Shape> result = lower(reshape.resultSizes);
+      canCross &= source && result;
+      if (canCross)
+        steps.push_back({reshape, *source, *result});
+    }
   }
-  return order;
-}
 
-std::optional<TokenOrder>
-streamtensor::pullThrough(const TokenOrder &destination,
+  const GenericPoint point;
+
+  std::optional<TokenOrder> push(TokenOrder order) const {
+    for (const Step &step : steps) {
+      std::optional<TokenOrder> next = cross(order, step.reshape,
+                                             step.reshape.expands, step.result);
+      if (!next)
+        return std::nullopt;
+      order = *next;
+    }
+    return canCross ? std::optional(order) : std::nullopt;
+  }
+
+  std::optional<TokenOrder> pull(TokenOrder order) const {
+    for (const Step &step : llvm::reverse(steps)) {
+      std::optional<TokenOrder> next = cross(
+          order, step.reshape, !step.reshape.expands, step.source);
+      if (!next)
+        return std::nullopt;
+      order = *next;
+    }
+    return canCross ? std::optional(order) : std::nullopt;
+  }
+
+  /// The cheapest edge from `source` to `destination`.
+  EdgePlan plan(const TokenOrder &source, const TokenOrder &destination) const {
+    std::optional<EdgePlan> best;
+    auto consider = [&](EdgePlan plan) {
+      if (plan.exists && (!best || plan.elements < best->elements))
+        best = std::move(plan);
+    };
+    if (std::optional<TokenOrder> pushed = push(source)) {
+      EdgePlan plan;
+      appendReshape(plan, *pushed);
+      appendConversion(plan, *pushed, destination);
+      consider(std::move(plan));
+    }
+    if (std::optional<TokenOrder> pulled = pull(destination);
+        pulled && !steps.empty()) {
+      EdgePlan plan;
+      appendConversion(plan, source, *pulled);
+      appendReshape(plan, destination);
+      consider(std::move(plan));
+    }
+    if (!best && canCross && !steps.empty()) {
+      // Scalar tokens in memory order pass through every reshape.
+      EdgePlan plan;
+      TokenOrder flat = TokenOrder::rowMajor(steps.front().source);
+      TokenOrder reshaped = TokenOrder::rowMajor(steps.back().result);
+      flat.element.assign(flat.map.size(), 1);
+      reshaped.element.assign(reshaped.map.size(), 1);
+      appendConversion(plan, source, flat);
+      appendReshape(plan, reshaped);
+      appendConversion(plan, reshaped, destination);
+      consider(std::move(plan));
+    }
+    if (best)
+      return *best;
+    EdgePlan none;
+    none.exists = false;
+    none.elements = kNoMemory;
+    return none;
+  }
+
+private:
+  using Shape = std::vector<int64_t>;
+  struct Step {
+    const Reshape &reshape;
+    Shape source, result;
+  };
+  /// Elements that no memory holds; their bytes are still a number.
+  static constexpr int64_t kNoMemory = int64_t(1) << 50;
+
+  std::optional<Shape> lower(ArrayRef<TripCount> sizes) const {
+    Shape shape;
+    for (const TripCount &size : sizes) {
+      std::optional<int64_t> number = point.lower(size);
+      if (!number)
+        return std::nullopt;
+      shape.push_back(*number);
+    }
+    return shape;
+  }
+
+  /// The order behind one reshape.
+  static std::optional<TokenOrder> cross(const TokenOrder &order,
+                                         const Reshape &reshape, bool expands,
+                                         const Shape &shape) {
+    std::string reason;
+    if (expands)
+      return expandTokenOrder(order, reshape.groups, shape, reason);
+    return collapseTokenOrder(order, reshape.groups, reason);
+  }
+
+  void append(EdgePlan &plan, EdgePlan::Kind kind,
+              const TokenOrder &result) const {
+    std::optional<SymbolicOrder> order = point.raise(result);
+    plan.exists &= order.has_value();
+    if (order)
+      plan.steps.push_back({kind, *order});
+  }
+
+  /// Appends what turns `source` into `destination`, over one tensor.
+  void appendConversion(EdgePlan &plan, const TokenOrder &source,
+                        const TokenOrder &destination) const {
+    if (source == destination)
+      return;
+    if (sameSequence(source, destination))
+      return append(plan, EdgePlan::Kind::Cast, destination);
+    std::string error;
+    std::optional<SymbolicOrder> from = point.raise(source);
+    std::optional<SymbolicOrder> to = point.raise(destination);
+    std::optional<SymbolicConverterPlan> converter;
+    if (from && to)
+      converter = inferConverter(*from, *to, error);
+    if (!converter) {
+      plan.exists = false;
+      return;
+    }
+    plan.elements += converter->allocatedElements();
+    append(plan,
+           elementOrderEqual(source, destination)
+               ? EdgePlan::Kind::Reassociate
+               : EdgePlan::Kind::Converter,
+           destination);
+  }
+
+  void appendReshape(EdgePlan &plan, const TokenOrder &result) const {
+    if (!steps.empty())
+      append(plan, EdgePlan::Kind::Reassociate, result);
+  }
+
+  SmallVector<Step> steps;
+  /// Whether the shapes of all reshapes are known in the numbers of `point`.
+  bool canCross = true;
+};
+
+} // namespace
+
+std::optional<SymbolicOrder>
+streamtensor::pushThrough(const SymbolicOrder &source,
                           ArrayRef<Reshape> reshapes) {
-  TokenOrder order = destination;
-  for (const Reshape &reshape : llvm::reverse(reshapes)) {
-    std::optional<TokenOrder> next =
-        cross(order, reshape, !reshape.expands, reshape.sourceShape);
-    if (!next)
-      return std::nullopt;
-    order = *next;
-  }
-  return order;
+  EdgePlanner planner({source}, reshapes);
+  std::optional<TokenOrder> order = planner.push(planner.point.lower(source));
+  return order ? planner.point.raise(*order) : std::nullopt;
+}
+
+std::optional<SymbolicOrder>
+streamtensor::pullThrough(const SymbolicOrder &destination,
+                          ArrayRef<Reshape> reshapes) {
+  EdgePlanner planner({destination}, reshapes);
+  std::optional<TokenOrder> order =
+      planner.pull(planner.point.lower(destination));
+  return order ? planner.point.raise(*order) : std::nullopt;
 }
 
 int64_t streamtensor::bytesOf(int64_t elements, Type elementType) {
   return elements * llvm::divideCeil(elementType.getIntOrFloatBitWidth(), 8);
 }
 
-bool streamtensor::hasRevisits(const TokenOrder &order) {
-  std::vector<int> dims = order.loopDims();
+bool streamtensor::hasRevisits(const SymbolicOrder &order) {
+  std::vector<int> dims = order.largest().loopDims();
   for (auto [dim, trip] : llvm::zip_equal(dims, order.trips))
-    if (dim < 0 && trip != 1)
+    if (dim < 0 && !trip.isConstant(1))
       return true;
   return false;
 }
 
-/// Appends what turns `source` into `destination` over one tensor shape.
-static void appendConversion(EdgePlan &plan, const TokenOrder &source,
-                             const TokenOrder &destination) {
-  if (source == destination)
-    return;
-  if (sameSequence(source, destination)) {
-    plan.steps.push_back({EdgePlan::Kind::Cast, destination});
-    return;
-  }
-  std::string error;
-  std::optional<ConverterPlan> converter =
-      inferConverter(source, destination, error);
-  assert(converter && "both orders cover one tensor");
-  plan.elements += converter->allocatedElements();
-  plan.steps.push_back({elementOrderEqual(source, destination)
-                            ? EdgePlan::Kind::Reassociate
-                            : EdgePlan::Kind::Converter,
-                        destination});
-}
-
-/// Appends the reshape of a stream to `result`, which has the same tokens.
-static void appendReshape(EdgePlan &plan, ArrayRef<Reshape> reshapes,
-                          const TokenOrder &result) {
-  if (!reshapes.empty())
-    plan.steps.push_back({EdgePlan::Kind::Reassociate, result});
-}
-
-EdgePlan streamtensor::planEdge(const TokenOrder &source,
+EdgePlan streamtensor::planEdge(const SymbolicOrder &source,
                                 ArrayRef<Reshape> reshapes,
-                                const TokenOrder &destination) {
-  std::optional<EdgePlan> best;
-  auto consider = [&](EdgePlan plan) {
-    if (!best || plan.elements < best->elements)
-      best = std::move(plan);
-  };
-  if (std::optional<TokenOrder> pushed = pushThrough(source, reshapes)) {
-    EdgePlan plan;
-    appendReshape(plan, reshapes, *pushed);
-    appendConversion(plan, *pushed, destination);
-    consider(std::move(plan));
-  }
-  if (std::optional<TokenOrder> pulled = pullThrough(destination, reshapes);
-      pulled && !reshapes.empty()) {
-    EdgePlan plan;
-    appendConversion(plan, source, *pulled);
-    appendReshape(plan, reshapes, destination);
-    consider(std::move(plan));
-  }
-  if (best)
-    return *best;
-  // Scalar tokens in memory order pass through every reshape.
-  EdgePlan plan;
-  TokenOrder flat = TokenOrder::rowMajor(
-      std::vector<int64_t>(reshapes.front().sourceShape.begin(),
-                           reshapes.front().sourceShape.end()));
-  TokenOrder reshaped = TokenOrder::rowMajor(std::vector<int64_t>(
-      reshapes.back().resultShape.begin(), reshapes.back().resultShape.end()));
-  flat.element.assign(flat.map.size(), 1);
-  reshaped.element.assign(reshaped.map.size(), 1);
-  appendConversion(plan, source, flat);
-  appendReshape(plan, reshapes, reshaped);
-  appendConversion(plan, reshaped, destination);
-  return plan;
+                                const SymbolicOrder &destination) {
+  EdgePlanner planner({source, destination}, reshapes);
+  return planner.plan(planner.point.lower(source),
+                      planner.point.lower(destination));
 }
 
 Value streamtensor::buildEdge(OpBuilder &builder, Location loc, Value source,

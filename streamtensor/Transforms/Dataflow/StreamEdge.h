@@ -15,7 +15,7 @@
 #define STREAMTENSOR_TRANSFORMS_DATAFLOW_STREAMEDGE_H
 
 #include "streamtensor/Dialect/ITensor/IR/ITensor.h"
-#include "streamtensor/Support/TokenOrder.h"
+#include "streamtensor/Support/SymbolicOrder.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -27,6 +27,8 @@ struct Reshape {
   bool expands;
   std::vector<std::vector<unsigned>> groups;
   mlir::SmallVector<int64_t> sourceShape, resultShape;
+  /// The same for all values of the run-time parameters.
+  mlir::SmallVector<TripCount> sourceSizes, resultSizes;
 };
 
 /// The tensor that `value` is a reshape of, and the reshapes from it to
@@ -38,36 +40,41 @@ struct EdgePlan {
   enum class Kind { Cast, Reassociate, Converter };
   struct Step {
     Kind kind;
-    TokenOrder result;
+    SymbolicOrder result;
   };
   std::vector<Step> steps;
-  /// On-chip memory of all converters and width adapters, in elements.
+  /// On-chip memory of all converters and width adapters, in elements, at the
+  /// largest sizes.
   int64_t elements = 0;
+  /// Not set: there is no such edge for all run-time sizes; `elements` is then
+  /// more than any memory has.
+  bool exists = true;
 };
 
 /// Plans the edge from a stream in order `source` through `reshapes` to a
-/// consumer that wants `destination`. Never fails: where an order can't be
-/// carried through a reshape, the edge goes through memory order.
-EdgePlan planEdge(const TokenOrder &source, mlir::ArrayRef<Reshape> reshapes,
-                  const TokenOrder &destination);
+/// consumer that wants `destination`. Where an order can't be carried through a
+/// reshape, the edge goes through memory order; between static orders there
+/// always is an edge.
+EdgePlan planEdge(const SymbolicOrder &source, mlir::ArrayRef<Reshape> reshapes,
+                  const SymbolicOrder &destination);
 
 /// Creates the operations of `plan` behind `source`.
 mlir::Value buildEdge(mlir::OpBuilder &builder, mlir::Location loc,
                       mlir::Value source, const EdgePlan &plan);
 
 /// The order `source` seen from behind `reshapes`, when there is one.
-std::optional<TokenOrder> pushThrough(TokenOrder source,
-                                      mlir::ArrayRef<Reshape> reshapes);
+std::optional<SymbolicOrder> pushThrough(const SymbolicOrder &source,
+                                         mlir::ArrayRef<Reshape> reshapes);
 
 /// The order `destination` seen from before `reshapes`, when there is one.
-std::optional<TokenOrder> pullThrough(const TokenOrder &destination,
-                                      mlir::ArrayRef<Reshape> reshapes);
+std::optional<SymbolicOrder> pullThrough(const SymbolicOrder &destination,
+                                         mlir::ArrayRef<Reshape> reshapes);
 
 /// Bytes of `elements` elements of type `elementType`, whole bytes each.
 int64_t bytesOf(int64_t elements, mlir::Type elementType);
 
 /// Whether a loop repeats what is inside it.
-bool hasRevisits(const TokenOrder &order);
+bool hasRevisits(const SymbolicOrder &order);
 
 } // namespace streamtensor
 

@@ -22,8 +22,10 @@ using namespace mlir;
 using namespace streamtensor;
 using streamtensor::itensor::ITensorType;
 
-TaskBuilder::TaskBuilder(OpBuilder &builder, dataflow::TaskOp task)
-    : builder(builder), loc(task.getLoc()), start(&task.getBlock()) {
+TaskBuilder::TaskBuilder(OpBuilder &builder, dataflow::TaskOp task,
+                         const ParameterValues &maxima)
+    : builder(builder), loc(task.getLoc()), start(&task.getBlock()),
+      maxima(maxima) {
   builder.setInsertionPointToStart(start);
 }
 
@@ -34,15 +36,21 @@ void TaskBuilder::setConstantInsertionPoint() {
     builder.setInsertionPointToStart(start);
 }
 
-Value TaskBuilder::index(int64_t value) {
-  Value &constant = indices[value];
-  if (!constant) {
+Value TaskBuilder::index(const TripCount &value) {
+  Value &index = indices[value.str()];
+  if (!index) {
     OpBuilder::InsertionGuard guard(builder);
     setConstantInsertionPoint();
-    constant = arith::ConstantIndexOp::create(builder, loc, value);
-    lastConstant = constant.getDefiningOp();
+    ParameterValues seen;
+    if (value.isConstant())
+      index = arith::ConstantIndexOp::create(builder, loc, value.getConstant());
+    else
+      index = dataflow::TripCountOp::create(
+          builder, loc, builder.getIndexType(),
+          builder.getStringAttr(value.str(maxima, seen)));
+    lastConstant = index.getDefiningOp();
   }
-  return constant;
+  return index;
 }
 
 FailureOr<Value> TaskBuilder::captureConstant(Value value, Operation *user) {
@@ -64,7 +72,7 @@ FailureOr<Value> TaskBuilder::captureConstant(Value value, Operation *user) {
 }
 
 TaskBuilder::Values
-TaskBuilder::loop(int64_t trip, StringRef label, ValueRange carried,
+TaskBuilder::loop(const TripCount &trip, StringRef label, ValueRange carried,
                   function_ref<Values(Value, ValueRange)> body) {
   auto loop = scf::ForOp::create(builder, loc, index(0), index(trip), index(1),
                                  carried);
@@ -82,7 +90,7 @@ TaskBuilder::loop(int64_t trip, StringRef label, ValueRange carried,
 }
 
 TaskBuilder::Values
-TaskBuilder::nest(ArrayRef<int64_t> trips, StringRef label, ValueRange carried,
+TaskBuilder::nest(ArrayRef<TripCount> trips, StringRef label, ValueRange carried,
                   function_ref<Values(ValueRange, ValueRange)> body) {
   Values ivs;
   std::function<Values(size_t, ValueRange)> level =
@@ -117,7 +125,7 @@ OpFoldResult TaskBuilder::offset(ArrayRef<std::pair<Value, int64_t>> terms) {
   return affine::AffineApplyOp::create(builder, loc, map, operands).getResult();
 }
 
-SmallVector<OpFoldResult> TaskBuilder::offsets(const TokenOrder &order,
+SmallVector<OpFoldResult> TaskBuilder::offsets(const SymbolicOrder &order,
                                                ValueRange ivs) {
   SmallVector<OpFoldResult> result;
   for (const std::vector<unsigned> &loops : order.map) {
@@ -144,7 +152,7 @@ Value TaskBuilder::write(Value token, Value dest) {
 }
 
 Value TaskBuilder::require(Value condition, arith::CmpIPredicate predicate,
-                           Value value, int64_t bound) {
+                           Value value, const TripCount &bound) {
   Value test =
       arith::CmpIOp::create(builder, loc, predicate, value, index(bound));
   return condition
@@ -152,11 +160,14 @@ Value TaskBuilder::require(Value condition, arith::CmpIPredicate predicate,
              : test;
 }
 
-Value TaskBuilder::requireRange(Value condition, Value iv, int64_t trip,
-                                int64_t first, int64_t last) {
-  if (first > 0)
+Value TaskBuilder::requireRange(Value condition, Value iv,
+                                const TripCount &trip, const TripCount &first,
+                                const TripCount &last) {
+  if (!first.isConstant(0))
     condition = require(condition, arith::CmpIPredicate::sge, iv, first);
-  if (last < trip)
+  bool reachesEnd = last == trip || (last.isConstant() && trip.isConstant() &&
+                                     last.getConstant() >= trip.getConstant());
+  if (!reachesEnd)
     condition = require(condition, arith::CmpIPredicate::slt, iv, last);
   return condition;
 }

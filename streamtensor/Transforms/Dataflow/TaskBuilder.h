@@ -20,20 +20,23 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace streamtensor {
 
 /// Writes the body of one task at the current insertion point of `builder`.
 class TaskBuilder {
 public:
-  /// Starts at the beginning of the body of `task`, which must be empty.
-  TaskBuilder(mlir::OpBuilder &builder, dataflow::TaskOp task);
+  /// Starts at the beginning of the body of `task`, which must be empty. `maxima`
+  /// has the largest value of each parameter that trip counts depend on.
+  TaskBuilder(mlir::OpBuilder &builder, dataflow::TaskOp task,
+              const ParameterValues &maxima = {});
 
   mlir::OpBuilder &builder;
   mlir::Location loc;
 
-  /// The index constant `value`, created once at the start of the task.
-  mlir::Value index(int64_t value);
+  /// The index `value`, created once at the start of the task.
+  mlir::Value index(const TripCount &value);
 
   /// A copy of the constant-like operation that defines `value`, at the start
   /// of the task; fails with an error on `user` when it is no constant.
@@ -43,12 +46,12 @@ public:
   using Values = mlir::SmallVector<mlir::Value>;
   /// One loop 0..trip that carries `carried`; `body` gets the induction
   /// variable and the carried values and returns the new ones.
-  Values loop(int64_t trip, mlir::StringRef label, mlir::ValueRange carried,
+  Values loop(const TripCount &trip, mlir::StringRef label, mlir::ValueRange carried,
               mlir::function_ref<Values(mlir::Value, mlir::ValueRange)> body);
 
   /// A nest of loops; `body` gets all induction variables.
   Values
-  nest(mlir::ArrayRef<int64_t> trips, mlir::StringRef label,
+  nest(mlir::ArrayRef<TripCount> trips, mlir::StringRef label,
        mlir::ValueRange carried,
        mlir::function_ref<Values(mlir::ValueRange, mlir::ValueRange)> body);
 
@@ -59,7 +62,7 @@ public:
 
   /// Offsets of the token of `order` whose loops have the induction variables
   /// `ivs`, one per data dimension.
-  mlir::SmallVector<mlir::OpFoldResult> offsets(const TokenOrder &order,
+  mlir::SmallVector<mlir::OpFoldResult> offsets(const SymbolicOrder &order,
                                                 mlir::ValueRange ivs);
 
   /// Pulls one token into a fresh tensor.
@@ -72,12 +75,13 @@ public:
   /// holds.
   mlir::Value require(mlir::Value condition,
                       mlir::arith::CmpIPredicate predicate, mlir::Value value,
-                      int64_t bound);
+                      const TripCount &bound);
 
   /// `condition` and first <= `iv` < last, for an induction variable 0..trip;
   /// tests that always hold are left out.
-  mlir::Value requireRange(mlir::Value condition, mlir::Value iv, int64_t trip,
-                           int64_t first, int64_t last);
+  mlir::Value requireRange(mlir::Value condition, mlir::Value iv,
+                           const TripCount &trip, const TripCount &first,
+                           const TripCount &last);
 
   /// What `then` returns where `condition` holds, what `otherwise` returns
   /// where it does not; without a branch when the condition is null.
@@ -87,7 +91,9 @@ public:
 
 private:
   mlir::Block *start;
-  llvm::MapVector<int64_t, mlir::Value> indices;
+  ParameterValues maxima;
+  /// By their spelling.
+  llvm::StringMap<mlir::Value> indices;
   llvm::MapVector<mlir::Value, mlir::Value> captured;
   mlir::Operation *lastConstant = nullptr;
 

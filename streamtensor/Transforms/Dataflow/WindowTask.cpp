@@ -26,7 +26,7 @@ using Values = TaskBuilder::Values;
 static constexpr int64_t kMaxLanes = 16;
 
 WindowPlan::WindowPlan(linalg::GenericOp op, dataflow::ScheduleAttr schedule)
-    : space(op.getStaticLoopRanges(), schedule) {
+    : space(iterationSizes(op), schedule) {
   AffineMap map = op.getIndexingMapsArray().front();
   auto source =
       cast<RankedTensorType>(op.getDpsInputOperand(0)->get().getType());
@@ -56,7 +56,7 @@ WindowPlan::WindowPlan(linalg::GenericOp op, dataflow::ScheduleAttr schedule)
          llvm::count(space.dims, space.dims[shared]) == 1;
        ++shared) {
     int64_t dim = space.dims[shared];
-    addLoop(along[dim], space.trips[shared], space.steps[shared]);
+    addLoop(along[dim], space.largestTrip(shared), space.steps[shared]);
     bufferShape[along[dim]] = space.tile[dim];
     done[along[dim]] = true;
   }
@@ -68,7 +68,7 @@ WindowPlan::WindowPlan(linalg::GenericOp op, dataflow::ScheduleAttr schedule)
         llvm::count(space.dims, dim) == 1) {
       rowDim = result;
       stride = factors[dim];
-      positions = space.trips[shared];
+      positions = space.largestTrip(shared);
       rows = 1;
       SmallVector<int64_t> ranges = op.getStaticLoopRanges();
       for (auto [other, factor] : llvm::enumerate(factors))
@@ -113,8 +113,8 @@ public:
                         .getElementType()) {}
 
   Values run(Value dest) {
-    SmallVector<int64_t> trips(
-        ArrayRef<int64_t>(plan.space.trips).take_front(plan.shared));
+    ArrayRef<TripCount> trips =
+        ArrayRef<TripCount>(plan.space.trips).take_front(plan.shared);
     return task.nest(
         trips, "outer", dest,
         [&](ValueRange ivs, ValueRange carried) -> Values {
@@ -143,7 +143,7 @@ private:
 
   /// Reads one row (all of the buffer without rows) into its place.
   Value fill(Value lines, Value row) {
-    SmallVector<int64_t> trips;
+    SmallVector<TripCount> trips;
     for (size_t loop = plan.firstFillLoop; loop < plan.sourceOrder.numLoops();
          ++loop)
       trips.push_back(plan.sourceOrder.trips[loop]);
@@ -197,8 +197,8 @@ private:
 
   /// The windows inside the first `open` loops.
   Values emit(size_t open, Value lines, Value row, Value dest) {
-    SmallVector<int64_t> trips(
-        ArrayRef<int64_t>(plan.space.trips).drop_front(open));
+    ArrayRef<TripCount> trips =
+        ArrayRef<TripCount>(plan.space.trips).drop_front(open);
     return task.nest(trips, "window", dest,
                      [&](ValueRange ivs, ValueRange carried) -> Values {
                        Value token = windowToken(open, lines, row, ivs);

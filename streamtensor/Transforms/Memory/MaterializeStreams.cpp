@@ -14,6 +14,7 @@
 #include "streamtensor/Transforms/Memory/Passes.h"
 
 #include "streamtensor/Dialect/Dataflow/IR/Dataflow.h"
+#include "streamtensor/Dialect/Dataflow/IR/RuntimeSizes.h"
 #include "streamtensor/Dialect/ITensor/IR/ITensor.h"
 #include "streamtensor/Support/ConverterInference.h"
 #include "streamtensor/Transforms/Dataflow/StreamEdge.h"
@@ -241,8 +242,8 @@ private:
   // Kernels
   //===--------------------------------------------------------------------===//
 
-  /// Refuses what has no task yet: run-time trip counts, and streams that are
-  /// split or joined other than by tasks.
+  /// Refuses what has no task yet: streams that are split or joined other than
+  /// by tasks.
   static LogicalResult checkMaterializable(KernelOp kernel) {
     WalkResult result = kernel.walk([](Operation *op) {
       if (isa<itensor::ChunkOp, itensor::ConcatOp, itensor::JoinOp>(op)) {
@@ -250,16 +251,6 @@ private:
                         "before the dataflow, or write a task that does it");
         return WalkResult::interrupt();
       }
-      for (Region &region : op->getRegions())
-        for (Block &block : region)
-          for (BlockArgument argument : block.getArguments())
-            if (auto type = dyn_cast<ITensorType>(argument.getType());
-                type && !type.isStatic()) {
-              op->emitOpError()
-                  << "expected static types but got " << type
-                  << ": run-time trip counts are not materialized";
-              return WalkResult::interrupt();
-            }
       return WalkResult::advance();
     });
     return failure(result.wasInterrupted());
@@ -344,12 +335,12 @@ private:
       mapping.map(result, shared);
       return success();
     }
-    std::optional<ConverterPlan> plan;
+    std::optional<SymbolicConverterPlan> plan;
     std::string error;
     for (ConverterAlgorithm algorithm :
          {ConverterAlgorithm::Default, ConverterAlgorithm::Paper}) {
-      plan = inferConverter(sourceType.getOrder(), resultType.getOrder(), error,
-                            algorithm);
+      plan = inferConverter(sourceType.getSymbolicOrder(),
+                            resultType.getSymbolicOrder(), error, algorithm);
       if (!plan)
         return op->emitOpError() << error;
       if (plan->kind == ConverterPlan::Kind::LineBuffer)
@@ -371,7 +362,7 @@ private:
     task->setAttr("buffer_shape", builder.getDenseI64ArrayAttr(
                                       ArrayRef<int64_t>(plan->bufferShape)));
     task->setAttr("shared_loops",
-                  builder.getI64IntegerAttr(plan->sharedLoops()));
+                  builder.getI64IntegerAttr(plan->shared.size()));
     task->setAttr("bytes",
                   builder.getI64IntegerAttr(plan->bytes(elementBytes)));
     task->setAttr("reason", builder.getStringAttr(plan->reason));
@@ -401,8 +392,9 @@ private:
       list.set(kArgumentNameAttr,
                builder.getStringAttr("result" + std::to_string(i)));
       list.set(kArgumentRoleAttr, builder.getStringAttr("output"));
-      if (Attribute dtype = function.getResultAttr(i, kArgumentDtypeAttr))
-        list.set(kArgumentDtypeAttr, dtype);
+      for (StringRef name : {StringRef(kArgumentDtypeAttr), StringRef(kDimsAttr)})
+        if (Attribute value = function.getResultAttr(i, name))
+          list.set(name, value);
       attributes.push_back(list.getDictionary(function.getContext()));
     }
     for (auto [i, value] : llvm::enumerate(constants))

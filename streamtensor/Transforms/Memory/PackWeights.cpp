@@ -30,9 +30,9 @@ using streamtensor::dataflow::KernelOp;
 using streamtensor::itensor::ITensorType;
 
 /// The order without its replays, loops renumbered.
-static TokenOrder withoutRevisits(const TokenOrder &order) {
-  std::vector<int> dims = order.loopDims();
-  TokenOrder result;
+static SymbolicOrder withoutRevisits(const SymbolicOrder &order) {
+  std::vector<int> dims = order.largest().loopDims();
+  SymbolicOrder result;
   result.element = order.element;
   result.map.resize(order.map.size());
   for (unsigned loop = 0; loop < order.numLoops(); ++loop) {
@@ -42,6 +42,7 @@ static TokenOrder withoutRevisits(const TokenOrder &order) {
     result.trips.push_back(order.trips[loop]);
     result.steps.push_back(order.steps[loop]);
   }
+  result.setMaxima(order.maxima);
   return result;
 }
 
@@ -84,10 +85,14 @@ public:
         continue;
       // Over the argument's own shape where that can be said, in normal form:
       // designs that reshape a weight differently then share its packing.
-      TokenOrder order = withoutRevisits(stream.getOrder());
+      SymbolicOrder order = withoutRevisits(stream.getSymbolicOrder());
+      // A weight has one size: what depends on parameters is how often it
+      // passes.
+      if (!order.isStatic())
+        continue;
       std::vector<Reshape> reshapes;
       traceReshapes(use->get(), reshapes);
-      if (std::optional<TokenOrder> pulled = pullThrough(order, reshapes))
+      if (std::optional<SymbolicOrder> pulled = pullThrough(order, reshapes))
         order = pulled->normalForm();
       auto packing = ITensorType::get(stream.getElementType(), order);
       function.setArgAttr(index, kPackingAttr, TypeAttr::get(packing));

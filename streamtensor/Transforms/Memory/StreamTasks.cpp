@@ -50,16 +50,17 @@ static Value tokenInMemory(TaskBuilder &task, Value memory, ITensorType stream,
   OpBuilder &builder = task.builder;
   SmallVector<int64_t> shape = tokenShape(stream);
   SmallVector<OpFoldResult> offsets, sizes;
-  TokenOrder order = stream.getOrder();
+  SymbolicOrder order = stream.getSymbolicOrder();
   if (packing) {
-    // The number of the token within one pass.
-    std::vector<int> dims = order.loopDims();
+    // The number of the token within one pass of the largest size.
+    TokenOrder largest = stream.getOrder();
+    std::vector<int> dims = largest.loopDims();
     SmallVector<std::pair<Value, int64_t>> terms;
     int64_t stride = 1;
     for (unsigned loop = order.numLoops(); loop-- > 0;)
       if (dims[loop] >= 0) {
         terms.emplace_back(ivs[loop], stride);
-        stride *= order.trips[loop];
+        stride *= largest.trips[loop];
       }
     std::reverse(terms.begin(), terms.end());
     offsets.push_back(task.offset(terms));
@@ -78,8 +79,10 @@ static Value tokenInMemory(TaskBuilder &task, Value memory, ITensorType stream,
                                    sizes, strides);
 }
 
-static SmallVector<int64_t> tripsOf(const TokenOrder &order) {
-  return SmallVector<int64_t>(order.trips.begin(), order.trips.end());
+/// A builder for `task`, whose loops have the trip counts of `stream`.
+static TaskBuilder buildBody(OpBuilder &builder, TaskOp task,
+                             ITensorType stream) {
+  return TaskBuilder(builder, task, stream.getSymbolicOrder().maxima);
 }
 
 Value streamtensor::buildLoad(OpBuilder &builder, Location loc, StringRef name,
@@ -88,11 +91,11 @@ Value streamtensor::buildLoad(OpBuilder &builder, Location loc, StringRef name,
   TaskOp task = createTask(builder, loc, name, "dma_in", stream);
   task->setAttr("argument", builder.getStringAttr(argument));
   OpBuilder::InsertionGuard guard(builder);
-  TaskBuilder body(builder, task);
+  TaskBuilder body = buildBody(builder, task, stream);
   auto tensorType =
       RankedTensorType::get(tokenShape(stream), stream.getElementType());
   Values results = body.nest(
-      tripsOf(stream.getOrder()), "load", task.getBlock().getArgument(0),
+      stream.getSymbolicOrder().trips, "load", task.getBlock().getArgument(0),
       [&](ValueRange ivs, ValueRange carried) -> Values {
         Value token = tokenInMemory(body, memory, stream, packing, ivs);
         Value value = bufferization::ToTensorOp::create(
@@ -108,9 +111,9 @@ void streamtensor::buildStore(OpBuilder &builder, Location loc, StringRef name,
   TaskOp task = createTask(builder, loc, name, "dma_out", {});
   task->setAttr("argument", builder.getStringAttr(argument));
   OpBuilder::InsertionGuard guard(builder);
-  TaskBuilder body(builder, task);
   auto stream = cast<ITensorType>(source.getType());
-  body.nest(tripsOf(stream.getOrder()), "store", {},
+  TaskBuilder body = buildBody(builder, task, stream);
+  body.nest(stream.getSymbolicOrder().trips, "store", {},
             [&](ValueRange ivs, ValueRange) -> Values {
               Value token = body.read(source);
               Value place = tokenInMemory(body, memory, stream, {}, ivs);
@@ -125,30 +128,33 @@ void streamtensor::buildStore(OpBuilder &builder, Location loc, StringRef name,
 TaskOp streamtensor::buildConverter(OpBuilder &builder, Location loc,
                                     StringRef name, Value source,
                                     ITensorType result,
-                                    const ConverterPlan &plan) {
+                                    const SymbolicConverterPlan &plan) {
   TaskOp task = createTask(builder, loc, name, "converter", result);
   OpBuilder::InsertionGuard guard(builder);
-  TaskBuilder body(builder, task);
-  SmallVector<int64_t> sharedTrips;
-  for (const SharedLoop &loop : plan.shared)
-    sharedTrips.push_back(loop.trip);
+  ParameterValues maxima = plan.fill.maxima;
+  for (const SymbolicOrder &order :
+       {plan.drain, result.getSymbolicOrder(),
+        cast<ITensorType>(source.getType()).getSymbolicOrder()})
+    maxima.insert(order.maxima.begin(), order.maxima.end());
+  TaskBuilder body(builder, task, maxima);
   Type elementType = result.getElementType();
   auto unitStrides = [&](size_t rank) {
     return SmallVector<OpFoldResult>(rank, builder.getIndexAttr(1));
   };
-  auto sizesOf = [&](const TokenOrder &order) {
-    return asIndexAttrs(builder, ArrayRef<int64_t>(order.elementShape()));
+  auto sizesOf = [&](const SymbolicOrder &order) {
+    return asIndexAttrs(builder,
+                        ArrayRef<int64_t>(order.largest().elementShape()));
   };
   Values results = body.nest(
-      sharedTrips, "segment", task.getBlock().getArgument(0),
+      plan.shared, "segment", task.getBlock().getArgument(0),
       [&](ValueRange, ValueRange carried) -> Values {
         auto buffer = tensor::EmptyOp::create(
             builder, loc, ArrayRef<int64_t>(plan.bufferShape), elementType);
         buffer->setAttr("hls.name", builder.getStringAttr("buffer"));
-        if (plan.pingPong())
+        if (plan.pingPong)
           buffer->setAttr("dataflow.ping_pong", builder.getUnitAttr());
         Value filled =
-            body.nest(tripsOf(plan.fill), "fill", buffer.getResult(),
+            body.nest(plan.fill.trips, "fill", buffer.getResult(),
                       [&](ValueRange ivs, ValueRange inner) -> Values {
                         Value token = body.read(source);
                         SmallVector<OpFoldResult> sizes = sizesOf(plan.fill);
@@ -161,7 +167,7 @@ TaskOp streamtensor::buildConverter(OpBuilder &builder, Location loc,
                       })
                 .front();
         auto tokenType = RankedTensorType::get(tokenShape(result), elementType);
-        return body.nest(tripsOf(plan.drain), "drain", carried,
+        return body.nest(plan.drain.trips, "drain", carried,
                          [&](ValueRange ivs, ValueRange inner) -> Values {
                            SmallVector<OpFoldResult> sizes =
                                sizesOf(plan.drain);
@@ -184,8 +190,8 @@ TaskOp streamtensor::buildFork(OpBuilder &builder, Location loc, StringRef name,
   TaskOp task = createTask(builder, loc, name, "fork",
                            SmallVector<ITensorType>(copies, stream));
   OpBuilder::InsertionGuard guard(builder);
-  TaskBuilder body(builder, task);
-  Values results = body.nest(tripsOf(stream.getOrder()), "fork",
+  TaskBuilder body = buildBody(builder, task, stream);
+  Values results = body.nest(stream.getSymbolicOrder().trips, "fork",
                              task.getBlock().getArguments(),
                              [&](ValueRange, ValueRange carried) -> Values {
                                Value token = body.read(source);

@@ -39,7 +39,7 @@ void buildStore(mlir::OpBuilder &builder, mlir::Location loc,
 dataflow::TaskOp buildConverter(mlir::OpBuilder &builder, mlir::Location loc,
                                 mlir::StringRef name, mlir::Value source,
                                 itensor::ITensorType result,
-                                const ConverterPlan &plan);
+                                const SymbolicConverterPlan &plan);
 
 /// A task that copies every token of `source` to `copies` results; with 0 it
 /// only drains the stream.

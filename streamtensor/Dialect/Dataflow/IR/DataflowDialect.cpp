@@ -12,11 +12,14 @@
 
 #include "streamtensor/Dialect/Dataflow/IR/Dataflow.h"
 
+#include "streamtensor/Dialect/Dataflow/IR/RuntimeSizes.h"
+
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
+using namespace streamtensor;
 using namespace streamtensor::dataflow;
 
 #include "streamtensor/Dialect/Dataflow/IR/DataflowDialect.cpp.inc"
@@ -37,6 +40,67 @@ void DataflowDialect::registerAttributes() {
 #define GET_ATTRDEF_LIST
 #include "streamtensor/Dialect/Dataflow/IR/DataflowAttrs.cpp.inc"
       >();
+}
+
+//===----------------------------------------------------------------------===//
+// Sizes and parameters, as attributes of any operation
+//===----------------------------------------------------------------------===//
+
+/// Checks the sizes that `dims` says of a tensor of type `type`.
+static LogicalResult verifyDims(Operation *op, Type type, Attribute dims) {
+  auto emitError = [&] { return op->emitOpError(); };
+  auto shaped = dyn_cast<ShapedType>(type);
+  if (!shaped || !shaped.hasRank())
+    return emitError() << "expected '" << kDimsAttr
+                       << "' on a ranked tensor or memory but got " << type;
+  return readShape(shaped, dims, emitError);
+}
+
+static LogicalResult verifyParameters(Operation *op, Attribute value) {
+  auto entries = dyn_cast<DictionaryAttr>(value);
+  if (!isa<FunctionOpInterface>(op) || !entries)
+    return op->emitOpError() << "expected '" << kParametersAttr
+                             << "' to be a dictionary on a function";
+  for (NamedAttribute entry : entries) {
+    auto range = dyn_cast<DenseI64ArrayAttr>(entry.getValue());
+    if (!range || range.size() != 2 || range[0] < 0 || range[1] < range[0])
+      return op->emitOpError()
+             << "expected the smallest and the largest value of parameter '"
+             << entry.getName().getValue() << "' but got " << entry.getValue();
+  }
+  return success();
+}
+
+LogicalResult DataflowDialect::verifyOperationAttribute(Operation *op,
+                                                        NamedAttribute entry) {
+  if (entry.getName() == kParametersAttr)
+    return verifyParameters(op, entry.getValue());
+  if (entry.getName() != kDimsAttr)
+    return success();
+  if (op->getNumResults() != 1)
+    return op->emitOpError() << "expected one result that '" << kDimsAttr
+                             << "' says the sizes of but got "
+                             << op->getNumResults();
+  return verifyDims(op, op->getResult(0).getType(), entry.getValue());
+}
+
+LogicalResult DataflowDialect::verifyRegionArgAttribute(Operation *op,
+                                                        unsigned region,
+                                                        unsigned argument,
+                                                        NamedAttribute entry) {
+  if (entry.getName() != kDimsAttr)
+    return success();
+  auto function = cast<FunctionOpInterface>(op);
+  return verifyDims(op, function.getArgumentTypes()[argument],
+                    entry.getValue());
+}
+
+LogicalResult DataflowDialect::verifyRegionResultAttribute(
+    Operation *op, unsigned region, unsigned result, NamedAttribute entry) {
+  if (entry.getName() != kDimsAttr)
+    return success();
+  auto function = cast<FunctionOpInterface>(op);
+  return verifyDims(op, function.getResultTypes()[result], entry.getValue());
 }
 
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,

@@ -20,7 +20,7 @@ using namespace streamtensor;
 using namespace streamtensor::dataflow;
 
 FailureOr<RuntimeShape>
-dataflow::readShape(RankedTensorType type, Attribute dims,
+dataflow::readShape(ShapedType type, Attribute dims,
                     function_ref<InFlightDiagnostic()> emitError) {
   RuntimeShape shape;
   for (int64_t size : type.getShape())
@@ -56,17 +56,20 @@ dataflow::readShape(RankedTensorType type, Attribute dims,
   return shape;
 }
 
-FailureOr<RuntimeShape> dataflow::shapeOf(Value value) {
-  auto type = cast<RankedTensorType>(value.getType());
-  auto emitAtValue = [&] { return emitError(value.getLoc()); };
-  if (Operation *op = value.getDefiningOp())
-    return readShape(type, op->getDiscardableAttr(kDimsAttr), emitAtValue);
-  auto argument = cast<BlockArgument>(value);
+RuntimeShape dataflow::shapeOf(Value value) {
   Attribute dims;
-  if (auto function = dyn_cast_or_null<FunctionOpInterface>(
-          argument.getOwner()->getParentOp()))
-    dims = function.getArgAttr(argument.getArgNumber(), kDimsAttr);
-  return readShape(type, dims, emitAtValue);
+  if (Operation *op = value.getDefiningOp())
+    dims = op->getNumResults() == 1 ? op->getDiscardableAttr(kDimsAttr)
+                                    : Attribute();
+  else if (auto function = dyn_cast_or_null<FunctionOpInterface>(
+               cast<BlockArgument>(value).getOwner()->getParentOp()))
+    dims = function.getArgAttr(cast<BlockArgument>(value).getArgNumber(),
+                               kDimsAttr);
+  FailureOr<RuntimeShape> shape =
+      readShape(cast<ShapedType>(value.getType()), dims,
+                [&] { return emitError(value.getLoc()); });
+  assert(succeeded(shape) && "the dialect verifies the attribute");
+  return *shape;
 }
 
 ArrayAttr dataflow::dimsAttr(MLIRContext *context, const RuntimeShape &shape) {

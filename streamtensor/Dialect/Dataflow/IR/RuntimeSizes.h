@@ -54,12 +54,13 @@ struct RuntimeShape {
 /// message from `emitError` for a malformed attribute, or one whose largest
 /// sizes are not those of the type.
 llvm::FailureOr<RuntimeShape>
-readShape(mlir::RankedTensorType type, mlir::Attribute dims,
+readShape(mlir::ShapedType type, mlir::Attribute dims,
           llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 
-/// The sizes of `value`, the argument of a function or the only result of an
-/// operation.
-llvm::FailureOr<RuntimeShape> shapeOf(mlir::Value value);
+/// The sizes of the tensor `value`: what the attribute of its function's
+/// argument or of its operation says, which the dialect has verified, or its
+/// type.
+RuntimeShape shapeOf(mlir::Value value);
 
 /// The attribute that says `shape`; null when it is static.
 mlir::ArrayAttr dimsAttr(mlir::MLIRContext *context, const RuntimeShape &shape);
