@@ -25,7 +25,17 @@ using namespace mlir;
 using namespace streamtensor;
 using streamtensor::itensor::ITensorType;
 
-static std::optional<int64_t> getConstant(Value value) {
+/// A constant, or a trip count at `values` of the parameters.
+static std::optional<int64_t> getConstant(Value value,
+                                          const ParameterValues &values) {
+  if (auto count = value.getDefiningOp<dataflow::TripCountOp>()) {
+    ParameterValues maxima;
+    TripCount trip = count.getTripCount(maxima);
+    // What stands in both counts from `values`.
+    ParameterValues known = values;
+    known.insert(maxima.begin(), maxima.end());
+    return trip.evaluate(known);
+  }
   IntegerAttr attribute;
   if (!matchPattern(value, m_Constant(&attribute)))
     return std::nullopt;
@@ -55,6 +65,8 @@ class ConditionBuilder {
 public:
   using Op = IndexExpr::Op;
 
+  explicit ConditionBuilder(const ParameterValues &values) : values(values) {}
+
   void enter(scf::ForOp loop, unsigned level, int64_t lower, int64_t step) {
     inductions.try_emplace(loop.getInductionVar(),
                            IndexExpr::induction(level) * step +
@@ -62,7 +74,7 @@ public:
   }
 
   std::optional<IndexExpr> build(Value value) {
-    if (std::optional<int64_t> constant = getConstant(value))
+    if (std::optional<int64_t> constant = getConstant(value, values))
       return IndexExpr::constant(*constant);
     if (auto known = inductions.find(value); known != inductions.end())
       return known->second;
@@ -175,6 +187,7 @@ private:
     }
   }
 
+  const ParameterValues &values;
   DenseMap<Value, IndexExpr> inductions;
 };
 
@@ -184,6 +197,9 @@ private:
 
 class KernelWalker {
 public:
+  explicit KernelWalker(const ParameterValues &values)
+      : values(values), conditions(values) {}
+
   FailureOr<KernelAccesses> run(dataflow::KernelOp kernel);
 
 private:
@@ -196,6 +212,7 @@ private:
   LogicalResult walkIf(scf::IfOp op, unsigned level, AccessSequence &sequence);
   FailureOr<unsigned> getFifo(Operation *op, Value value, StringRef what);
 
+  const ParameterValues &values;
   KernelAccesses result;
   /// Each itensor value is a state of this FIFO.
   DenseMap<Value, unsigned> fifoOf;
@@ -290,9 +307,9 @@ LogicalResult KernelWalker::walkFor(scf::ForOp op, unsigned level,
   }
   if (!hasAccesses(op))
     return success();
-  std::optional<int64_t> lower = getConstant(op.getLowerBound());
-  std::optional<int64_t> upper = getConstant(op.getUpperBound());
-  std::optional<int64_t> step = getConstant(op.getStep());
+  std::optional<int64_t> lower = getConstant(op.getLowerBound(), values);
+  std::optional<int64_t> upper = getConstant(op.getUpperBound(), values);
+  std::optional<int64_t> step = getConstant(op.getStep(), values);
   if (!lower || !upper || !step || *step <= 0)
     return op.emitOpError("expected constant bounds around fifo accesses, and "
                           "a positive step");
@@ -392,6 +409,13 @@ FailureOr<KernelAccesses> KernelWalker::run(dataflow::KernelOp kernel) {
 }
 
 FailureOr<KernelAccesses>
-streamtensor::analyzeAccesses(dataflow::KernelOp kernel) {
-  return KernelWalker().run(kernel);
+streamtensor::analyzeAccesses(dataflow::KernelOp kernel,
+                              const ParameterValues &values) {
+  return KernelWalker(values).run(kernel);
+}
+
+ParameterValues streamtensor::collectMaxima(dataflow::KernelOp kernel) {
+  ParameterValues maxima;
+  kernel.walk([&](dataflow::TripCountOp op) { op.getTripCount(maxima); });
+  return maxima;
 }

@@ -33,10 +33,15 @@ struct KernelAccesses {
 /// task has several.
 std::string getFifoName(mlir::OpResult result);
 
-/// Builds the network of `kernel`. Emits an error and fails when an access
-/// depends on data, when a FIFO has not one writer and one reader, and when
-/// these disagree on the number of tokens.
-mlir::FailureOr<KernelAccesses> analyzeAccesses(dataflow::KernelOp kernel);
+/// Builds the network of `kernel` when the run-time parameters have `values`;
+/// those that are missing have their maximum. Emits an error and fails when an
+/// access depends on data, when a FIFO has not one writer and one reader, and
+/// when these disagree on the number of tokens.
+mlir::FailureOr<KernelAccesses>
+analyzeAccesses(dataflow::KernelOp kernel, const ParameterValues &values = {});
+
+/// The largest value of each parameter that trip counts in `kernel` depend on.
+ParameterValues collectMaxima(dataflow::KernelOp kernel);
 
 } // namespace streamtensor
 

@@ -231,9 +231,8 @@ private:
     for (const SizedModule &version : llvm::reverse(versions)) {
       phaseOptions.sizes.clear();
       for (const auto &[name, value] : version.values)
-        phaseOptions.sizes +=
-            (phaseOptions.sizes.empty() ? "" : ",") + name + "=" +
-            std::to_string(value);
+        phaseOptions.sizes += (phaseOptions.sizes.empty() ? "" : ",") + name +
+                              "=" + std::to_string(value);
       if (!transform(version.module, Phase::Normalized))
         return false;
     }

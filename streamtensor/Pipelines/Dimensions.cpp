@@ -128,15 +128,14 @@ private:
         !type.isDynamicDim(dim)) {
       std::string spelled;
       llvm::raw_string_ostream(spelled) << function.getArgumentTypes()[index];
-      return complain("'" + key + "' is no dynamic dimension: the argument is " +
-                      spelled);
+      return complain("'" + key +
+                      "' is no dynamic dimension: the argument is " + spelled);
     }
     if (!text)
       return complain("expected the size of '" + key + "' to be a text");
     std::string cause;
     ParameterValues known = maxima;
-    std::optional<TripCount> size =
-        TripCount::parse(text->str(), known, cause);
+    std::optional<TripCount> size = TripCount::parse(text->str(), known, cause);
     if (!size)
       return complain("'" + key + "': " + cause);
     ParameterValues used;

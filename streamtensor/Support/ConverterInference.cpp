@@ -413,8 +413,13 @@ streamtensor::inferConverter(const SymbolicOrder &source,
       result.shared.push_back(*trip);
     else
       constantSteps = false;
-  if (!constantSteps ||
-      (!point.isStatic() && plan->kind == ConverterPlan::Kind::LineBuffer)) {
+  if (!point.isStatic() && plan->kind == ConverterPlan::Kind::LineBuffer) {
+    error = "the windows of " + destination.str() +
+            " need a line buffer, which has no run-time size: give the tensor "
+            "a fixed one";
+    return std::nullopt;
+  }
+  if (!constantSteps) {
     error = "no converter with constant steps leads from " + source.str() +
             " to " + destination.str() + " for all run-time sizes";
     return std::nullopt;

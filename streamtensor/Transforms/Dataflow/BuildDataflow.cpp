@@ -128,8 +128,8 @@ public:
       auto type = dyn_cast<RankedTensorType>(operand->get().getType());
       if (!type)
         return op.emitError("expected tensor inputs");
-      SymbolicOrder order = deriveOrder(space, maps[operand->getOperandNumber()],
-                                     depths.emplace_back());
+      SymbolicOrder order = deriveOrder(
+          space, maps[operand->getOperandNumber()], depths.emplace_back());
       inputs.push_back(operand->get());
       streams.push_back(ITensorType::get(type.getElementType(), order));
     }
@@ -476,9 +476,8 @@ FailureOr<KernelOp> buildPad(OpBuilder &builder, tensor::PadOp op,
       space.trips, "loop", dest,
       [&](ValueRange ivs, ValueRange carried) -> Values {
         Value current = carried.front();
-        Value inside =
-            requirePart(task, space, ivs, op.getStaticLow(),
-                        shapeOf(op.getSource()).sizes, whole.sizes);
+        Value inside = requirePart(task, space, ivs, op.getStaticLow(),
+                                   shapeOf(op.getSource()).sizes, whole.sizes);
         return {task.branch(
             inside, current.getType(),
             [&] { return task.write(task.read(source), current); },

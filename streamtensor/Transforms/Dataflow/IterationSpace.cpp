@@ -40,20 +40,20 @@ SmallVector<int64_t> streamtensor::iterationExtents(Operation *op) {
 RuntimeShape streamtensor::iterationSizes(Operation *op) {
   auto generic = dyn_cast<linalg::GenericOp>(op);
   if (!generic)
-    return dataflow::shapeOf(isa<tensor::ExtractSliceOp>(op) ? op->getOperand(0)
-                                                   : op->getResult(0));
+    return dataflow::shapeOf(
+        isa<tensor::ExtractSliceOp>(op) ? op->getOperand(0) : op->getResult(0));
   RuntimeShape sizes;
   llvm::append_range(sizes.sizes, generic.getStaticLoopRanges());
   for (OpOperand &operand : generic->getOpOperands()) {
     if (!isa<RankedTensorType>(operand.get().getType()))
       continue;
     // The result says its sizes; the init may be shared by several operations.
-    RuntimeShape shape = dataflow::shapeOf(generic.isDpsInit(&operand)
-                                     ? Value(generic.getTiedOpResult(&operand))
-                                     : operand.get());
-    for (auto [size, expr] : llvm::zip_equal(
-             shape.sizes,
-             generic.getMatchingIndexingMap(&operand).getResults()))
+    RuntimeShape shape = dataflow::shapeOf(
+        generic.isDpsInit(&operand) ? Value(generic.getTiedOpResult(&operand))
+                                    : operand.get());
+    for (auto [size, expr] :
+         llvm::zip_equal(shape.sizes,
+                         generic.getMatchingIndexingMap(&operand).getResults()))
       if (auto dim = dyn_cast<AffineDimExpr>(expr); dim && !size.isConstant())
         sizes.sizes[dim.getPosition()] = size;
     sizes.maxima.insert(shape.maxima.begin(), shape.maxima.end());
@@ -286,10 +286,10 @@ int64_t streamtensor::accumulatorBytes(linalg::GenericOp op,
 static SymbolicOrder identityOrder(Value value, ScheduleAttr schedule) {
   RuntimeShape shape = dataflow::shapeOf(value);
   size_t depth = 0;
-  return deriveOrder(LoopSpace(shape, schedule),
-                     AffineMap::getMultiDimIdentityMap(shape.sizes.size(),
-                                                       value.getContext()),
-                     depth);
+  return deriveOrder(
+      LoopSpace(shape, schedule),
+      AffineMap::getMultiDimIdentityMap(shape.sizes.size(), value.getContext()),
+      depth);
 }
 
 SymbolicOrder streamtensor::operandOrder(Operation *op, ScheduleAttr schedule,

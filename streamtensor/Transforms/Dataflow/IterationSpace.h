@@ -78,9 +78,7 @@ struct LoopSpace {
 
   size_t size() const { return dims.size(); }
   /// The largest trip count of a loop.
-  int64_t largestTrip(size_t loop) const {
-    return trips[loop].highest(maxima);
-  }
+  int64_t largestTrip(size_t loop) const { return trips[loop].highest(maxima); }
 };
 
 /// The token order of an operand with indexing map `map` (a projected
@@ -121,12 +119,11 @@ int64_t accumulatorBytes(mlir::linalg::GenericOp op,
                          dataflow::ScheduleAttr schedule);
 
 /// The order in which scheduled `op` reads the tokens of tensor input `input`.
-SymbolicOrder operandOrder(mlir::Operation *op,
-                           dataflow::ScheduleAttr schedule, unsigned input);
+SymbolicOrder operandOrder(mlir::Operation *op, dataflow::ScheduleAttr schedule,
+                           unsigned input);
 
 /// The order in which scheduled `op` writes the tokens of its result.
-SymbolicOrder resultOrder(mlir::Operation *op,
-                          dataflow::ScheduleAttr schedule);
+SymbolicOrder resultOrder(mlir::Operation *op, dataflow::ScheduleAttr schedule);
 
 } // namespace streamtensor
 

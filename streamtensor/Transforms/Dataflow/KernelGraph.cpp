@@ -102,7 +102,7 @@ int64_t KernelGraph::onchipBytesAlone(unsigned index,
 /// The order in which an operand with several users is loaded: what one of the
 /// users wants, without replays, or else memory order.
 static SymbolicOrder chooseLoadOrder(const KernelGraph &graph,
-                                  const SharedOperand &load) {
+                                     const SharedOperand &load) {
   for (SharedOperand::Use use : load.uses) {
     const KernelOperand &operand = graph.operands[use.kernel][use.operand];
     std::optional<SymbolicOrder> order = pullThrough(

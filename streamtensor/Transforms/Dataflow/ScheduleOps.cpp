@@ -498,8 +498,7 @@ private:
     }
     unsigned numInputs = generic ? generic.getNumDpsInputs() : tensorInputs(op);
     for (unsigned input = 0; input < numInputs; ++input) {
-      std::optional<SymbolicOrder> order =
-          producedOrder(op->getOperand(input));
+      std::optional<SymbolicOrder> order = producedOrder(op->getOperand(input));
       if (!order)
         continue;
       AffineMap map = generic ? generic.getIndexingMapsArray()[input]

@@ -75,8 +75,8 @@ public:
 
   std::optional<TokenOrder> push(TokenOrder order) const {
     for (const Step &step : steps) {
-      std::optional<TokenOrder> next = cross(order, step.reshape,
-                                             step.reshape.expands, step.result);
+      std::optional<TokenOrder> next =
+          cross(order, step.reshape, step.reshape.expands, step.result);
       if (!next)
         return std::nullopt;
       order = *next;
@@ -86,8 +86,8 @@ public:
 
   std::optional<TokenOrder> pull(TokenOrder order) const {
     for (const Step &step : llvm::reverse(steps)) {
-      std::optional<TokenOrder> next = cross(
-          order, step.reshape, !step.reshape.expands, step.source);
+      std::optional<TokenOrder> next =
+          cross(order, step.reshape, !step.reshape.expands, step.source);
       if (!next)
         return std::nullopt;
       order = *next;
@@ -192,9 +192,8 @@ private:
     }
     plan.elements += converter->allocatedElements();
     append(plan,
-           elementOrderEqual(source, destination)
-               ? EdgePlan::Kind::Reassociate
-               : EdgePlan::Kind::Converter,
+           elementOrderEqual(source, destination) ? EdgePlan::Kind::Reassociate
+                                                  : EdgePlan::Kind::Converter,
            destination);
   }
 

@@ -90,7 +90,8 @@ TaskBuilder::loop(const TripCount &trip, StringRef label, ValueRange carried,
 }
 
 TaskBuilder::Values
-TaskBuilder::nest(ArrayRef<TripCount> trips, StringRef label, ValueRange carried,
+TaskBuilder::nest(ArrayRef<TripCount> trips, StringRef label,
+                  ValueRange carried,
                   function_ref<Values(ValueRange, ValueRange)> body) {
   Values ivs;
   std::function<Values(size_t, ValueRange)> level =

@@ -27,8 +27,9 @@ namespace streamtensor {
 /// Writes the body of one task at the current insertion point of `builder`.
 class TaskBuilder {
 public:
-  /// Starts at the beginning of the body of `task`, which must be empty. `maxima`
-  /// has the largest value of each parameter that trip counts depend on.
+  /// Starts at the beginning of the body of `task`, which must be empty.
+  /// `maxima` has the largest value of each parameter that trip counts depend
+  /// on.
   TaskBuilder(mlir::OpBuilder &builder, dataflow::TaskOp task,
               const ParameterValues &maxima = {});
 
@@ -46,7 +47,8 @@ public:
   using Values = mlir::SmallVector<mlir::Value>;
   /// One loop 0..trip that carries `carried`; `body` gets the induction
   /// variable and the carried values and returns the new ones.
-  Values loop(const TripCount &trip, mlir::StringRef label, mlir::ValueRange carried,
+  Values loop(const TripCount &trip, mlir::StringRef label,
+              mlir::ValueRange carried,
               mlir::function_ref<Values(mlir::Value, mlir::ValueRange)> body);
 
   /// A nest of loops; `body` gets all induction variables.

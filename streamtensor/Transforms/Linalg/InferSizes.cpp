@@ -120,10 +120,10 @@ private:
     if (failed(compareOperands(ops)) || failed(compareAttributes(ops)))
       return failure();
     for (unsigned i = 0; i < first->getNumResults(); ++i) {
-      FailureOr<RuntimeShape> shape = number(
-          first, llvm::map_to_vector(ops, [&](Operation *op) -> Value {
-            return op->getResult(i);
-          }));
+      FailureOr<RuntimeShape> shape =
+          number(first, llvm::map_to_vector(ops, [&](Operation *op) -> Value {
+                   return op->getResult(i);
+                 }));
       if (failed(shape))
         return failure();
       if (shape->isStatic())
@@ -131,8 +131,7 @@ private:
       if (first->getNumResults() != 1)
         return refuse(first, "has several results of run-time size");
       first->setDiscardableAttr(
-          dataflow::kDimsAttr,
-          dataflow::dimsAttr(first->getContext(), *shape));
+          dataflow::kDimsAttr, dataflow::dimsAttr(first->getContext(), *shape));
     }
     for (unsigned region = 0; region < first->getNumRegions(); ++region)
       if (failed(compareArguments(ops, region)))
@@ -233,8 +232,8 @@ private:
       if (!size) {
         std::string text;
         for (auto [i, found] : llvm::enumerate(sizes))
-          text += (i ? ", " : "") + std::to_string(found) + " with " +
-                  valuesOf(i);
+          text +=
+              (i ? ", " : "") + std::to_string(found) + " with " + valuesOf(i);
         return op->emitError()
                << "dimension " << dim << " of the result of '" << op->getName()
                << "' is no sum of multiples of the run-time sizes, or below 0 "

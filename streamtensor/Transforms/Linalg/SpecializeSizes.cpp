@@ -185,9 +185,9 @@ struct ExtractToOperand : OpRewritePattern<linalg::GenericOp> {
     SmallVector<AffineMap> maps = op.getIndexingMapsArray();
     unsigned number = inputs.size();
     inputs.push_back(operand);
-    maps.insert(maps.begin() + number,
-                AffineMap::get(op.getNumLoops(), 0, position,
-                               rewriter.getContext()));
+    maps.insert(
+        maps.begin() + number,
+        AffineMap::get(op.getNumLoops(), 0, position, rewriter.getContext()));
     auto replacement = linalg::GenericOp::create(
         rewriter, op.getLoc(), op.getResultTypes(), inputs, op.getDpsInits(),
         maps, op.getIteratorTypesArray());
@@ -221,8 +221,7 @@ private:
       if (!loop || extents[loop.getDim()] != type.getDimSize(dim))
         return false;
       kept.push_back(dim);
-      position.push_back(
-          getAffineDimExpr(loop.getDim(), op.getContext()));
+      position.push_back(getAffineDimExpr(loop.getDim(), op.getContext()));
     }
     return true;
   }
@@ -284,8 +283,8 @@ private:
       function.removeArgAttr(index, dataflow::kDimsAttr);
       if (!type || type.hasStaticShape() || !dims)
         continue;
-      FailureOr<dataflow::RuntimeShape> shape = dataflow::readShape(
-          type, dims, [&] { return function.emitError(); });
+      FailureOr<dataflow::RuntimeShape> shape =
+          dataflow::readShape(type, dims, [&] { return function.emitError(); });
       if (failed(shape))
         return failure();
       SmallVector<int64_t> sizes;
@@ -294,15 +293,14 @@ private:
         size.collectParameters(used);
         for (const auto &[name, unused] : used)
           if (!parsed.count(name))
-            return function.emitError()
-                   << "expected a value of parameter '" << name << "' in '"
-                   << values << "'";
+            return function.emitError() << "expected a value of parameter '"
+                                        << name << "' in '" << values << "'";
         sizes.push_back(size.evaluate(parsed));
       }
       auto known = RankedTensorType::get(sizes, type.getElementType());
       argument.setType(known);
-      auto forget = tensor::CastOp::create(builder, argument.getLoc(), type,
-                                           argument);
+      auto forget =
+          tensor::CastOp::create(builder, argument.getLoc(), type, argument);
       argument.replaceAllUsesExcept(forget, forget);
     }
     function.setType(builder.getFunctionType(entry.getArgumentTypes(),

@@ -392,7 +392,8 @@ private:
       list.set(kArgumentNameAttr,
                builder.getStringAttr("result" + std::to_string(i)));
       list.set(kArgumentRoleAttr, builder.getStringAttr("output"));
-      for (StringRef name : {StringRef(kArgumentDtypeAttr), StringRef(kDimsAttr)})
+      for (StringRef name :
+           {StringRef(kArgumentDtypeAttr), StringRef(kDimsAttr)})
         if (Attribute value = function.getResultAttr(i, name))
           list.set(name, value);
       attributes.push_back(list.getDictionary(function.getContext()));

@@ -16,9 +16,12 @@
 #include "streamtensor/Allocation/FifoDepthSolver.h"
 #include "streamtensor/Allocation/FifoStrategy.h"
 #include "streamtensor/Analysis/KernelAccesses.h"
+#include "streamtensor/Dialect/Dataflow/IR/RuntimeSizes.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringSet.h"
+
+#include <set>
 
 namespace streamtensor {
 #define GEN_PASS_DEF_ALLOCATEFIFOS
@@ -74,6 +77,9 @@ private:
   }
   LogicalResult allocate(dataflow::KernelOp kernel, llvm::StringSet<> &names);
   FifoDepthProblem buildProblem(const KernelAccesses &accesses);
+  LogicalResult solve(dataflow::KernelOp kernel, const KernelAccesses &accesses,
+                      const ParameterValues &values,
+                      FifoDepthSolution &solution);
 
   FifoBaseDepths depths = {};
 };
@@ -104,27 +110,84 @@ FifoDepthProblem AllocateFifos::buildProblem(const KernelAccesses &accesses) {
   return problem;
 }
 
-LogicalResult AllocateFifos::allocate(dataflow::KernelOp kernel,
-                                      llvm::StringSet<> &names) {
-  FailureOr<KernelAccesses> accesses = analyzeAccesses(kernel);
-  if (failed(accesses))
-    return failure();
-  FifoDepthProblem problem = buildProblem(*accesses);
+/// Values of the parameters of `kernel` for which depths are found: the ends of
+/// each range, the one after the smallest and the middle, in all combinations,
+/// the largest first.
+static std::vector<ParameterValues> valuesToTry(dataflow::KernelOp kernel) {
+  static constexpr size_t kMaxCombinations = 64;
+  ParameterValues maxima = collectMaxima(kernel);
+  std::map<std::string, std::pair<int64_t, int64_t>> ranges;
+  for (const auto &[name, largest] : maxima)
+    ranges[name] = {0, largest};
+  if (auto function = kernel->getParentOfType<FunctionOpInterface>())
+    for (const auto &range : dataflow::parametersOf(function))
+      if (ranges.count(range.name))
+        ranges[range.name] = {range.smallest, range.largest};
+  std::vector<ParameterValues> combinations(1);
+  for (const auto &[name, range] : ranges) {
+    const auto [smallest, largest] = range;
+    std::set<int64_t, std::greater<>> values{largest, smallest};
+    if (combinations.size() * 4 <= kMaxCombinations)
+      for (int64_t value : {smallest + (largest - smallest) / 2, smallest + 1})
+        values.insert(std::clamp(value, smallest, largest));
+    std::vector<ParameterValues> more;
+    for (const ParameterValues &combination : combinations)
+      for (int64_t value : values)
+        more.emplace_back(combination)[name] = value;
+    combinations = std::move(more);
+  }
+  return combinations;
+}
+
+/// Finds depths for the parameters `values` that are nowhere less than those in
+/// `solution`, which may be empty, and keeps the larger ones there.
+LogicalResult AllocateFifos::solve(dataflow::KernelOp kernel,
+                                   const KernelAccesses &accesses,
+                                   const ParameterValues &values,
+                                   FifoDepthSolution &solution) {
+  FifoDepthProblem problem = buildProblem(accesses);
+  for (size_t i = 0; i < solution.depths.size(); ++i)
+    problem.baseDepths[i] = solution.depths[i];
   if (std::optional<NetworkIssue> issue = problem.check())
     return kernel.emitOpError() << issue->message;
+  const std::string at = values.empty() ? "" : "with " + valuesString(values);
   std::string error;
-  std::optional<FifoDepthSolution> solution = solveFifoDepths(problem, error);
-  if (!solution)
+  std::optional<FifoDepthSolution> found = solveFifoDepths(problem, error);
+  if (!found)
     return kernel.emitOpError()
            << "expected tasks that end with deep enough fifos but got a "
-              "deadlock that no depth resolves: "
-           << error;
+              "deadlock that no depth resolves"
+           << (at.empty() ? "" : " ") << at << ": " << error;
   // A solver does not judge itself.
-  if (std::optional<std::string> fault = problem.verify(*solution))
+  if (std::optional<std::string> fault = problem.verify(*found))
     return kernel.emitOpError()
            << "internal error: the depths found are wrong: " << *fault;
+  if (solution.depths.empty()) {
+    solution = std::move(*found);
+    return success();
+  }
+  for (size_t i = 0; i < solution.depths.size(); ++i)
+    if (found->depths[i] > solution.depths[i]) {
+      solution.depths[i] = found->depths[i];
+      solution.reasons[i] = at + ": " + found->reasons[i];
+    }
+  return success();
+}
 
-  for (auto [index, value] : llvm::enumerate(accesses->fifos)) {
+LogicalResult AllocateFifos::allocate(dataflow::KernelOp kernel,
+                                      llvm::StringSet<> &names) {
+  // At the largest sizes first: these decide about the least depths.
+  std::optional<KernelAccesses> largest;
+  FifoDepthSolution solution;
+  for (const ParameterValues &values : valuesToTry(kernel)) {
+    FailureOr<KernelAccesses> accesses = analyzeAccesses(kernel, values);
+    if (failed(accesses) || failed(solve(kernel, *accesses, values, solution)))
+      return failure();
+    if (!largest)
+      largest = std::move(*accesses);
+  }
+
+  for (auto [index, value] : llvm::enumerate(largest->fifos)) {
     auto task = cast<dataflow::TaskOp>(value.getOwner());
     OpOperand &init = task->getOpOperand(value.getResultNumber());
     auto empty = init.get().getDefiningOp<itensor::EmptyOp>();
@@ -137,12 +200,12 @@ LogicalResult AllocateFifos::allocate(dataflow::KernelOp kernel,
                      : StringRef("a block argument"))
              << "; fifos are allocated once, after --st-insert-forks";
     OpBuilder builder(task);
-    const AccessFifo &fifo = problem.network.fifos[index];
+    const AccessFifo &fifo = largest->network.fifos[index];
     auto instance = itensor::InstanceOp::create(
         builder, task.getLoc(), value.getType(),
         builder.getStringAttr(makeUnique(fifo.name, names)),
-        builder.getI64IntegerAttr(solution->depths[index]),
-        builder.getStringAttr(solution->reasons[index]));
+        builder.getI64IntegerAttr(solution.depths[index]),
+        builder.getStringAttr(solution.reasons[index]));
     instance->setAttr("tokens", builder.getI64IntegerAttr(fifo.tokens));
     init.set(instance);
     if (empty->use_empty())

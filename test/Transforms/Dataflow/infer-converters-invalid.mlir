@@ -1,10 +1,10 @@
 // What --st-infer-converters refuses, and what it says.
 // RUN: streamtensor-opt %s --split-input-file --verify-diagnostics --st-infer-converters
 
-// A transposition of run-time size.
-func.func @runtime(%a: !itensor.itensor<f32, [seq max 8, 4] * [1, 1], (d0, d1) -> (d0, d1)>) {
-  // expected-error @below {{'itensor.converter' op expected static types but got '!itensor.itensor<f32, [seq max 8, 4] * [1, 1], (d0, d1) -> (d0, d1)>' and '!itensor.itensor<f32, [4, seq max 8] * [1, 1], (d0, d1) -> (d1, d0)>': the buffer between run-time trip counts is not inferred; give both sides one order}}
-  %r = itensor.converter %a : !itensor.itensor<f32, [seq max 8, 4] * [1, 1], (d0, d1) -> (d0, d1)>
-                           to !itensor.itensor<f32, [4, seq max 8] * [1, 1], (d0, d1) -> (d1, d0)>
+// Windows of three rows of run-time length.
+func.func @windows(%a: !itensor.itensor<1x1xf32, [6, columns max 8] * [1, 1], (d0, d1) -> (d0, d1)>) {
+  // expected-error @below {{'itensor.converter' op the windows of 3x1, [4, columns max 8] * [1, 1], (d0, d1) -> (d0, d1) need a line buffer, which has no run-time size: give the tensor a fixed one}}
+  %r = itensor.converter %a : !itensor.itensor<1x1xf32, [6, columns max 8] * [1, 1], (d0, d1) -> (d0, d1)>
+                           to !itensor.itensor<3x1xf32, [4, columns max 8] * [1, 1], (d0, d1) -> (d0, d1), overlapping>
   return
 }

@@ -56,6 +56,26 @@ func.func @runtime_equal(%a: !itensor.itensor<f32, [seq max 8, 4] * [4, 1], (d0,
   return %r : !itensor.itensor<f32, [4 * seq max 8] * [1], (d0) -> (d0)>
 }
 
+// A transposition of run-time size holds the largest one.
+// CHECK-LABEL: func.func @runtime_transposition
+// CHECK: buffer_shape = array<i64: 8, 4>, bytes = 128 : i64
+// CHECK-SAME: the whole (seq)x4 is held once
+func.func @runtime_transposition(%a: !itensor.itensor<f32, [seq max 8, 4] * [1, 1], (d0, d1) -> (d0, d1)>) {
+  %r = itensor.converter %a : !itensor.itensor<f32, [seq max 8, 4] * [1, 1], (d0, d1) -> (d0, d1)>
+                           to !itensor.itensor<f32, [4, seq max 8] * [1, 1], (d0, d1) -> (d1, d0)>
+  return
+}
+
+// A row is replayed as often as there are columns: one row, twice.
+// CHECK-LABEL: func.func @runtime_replay
+// CHECK: buffer_shape = array<i64: 1, 16>, bytes = 128 : i64
+// CHECK-SAME: shared_loops = 1 : i64
+func.func @runtime_replay(%a: !itensor.itensor<f32, [seq max 8, 16] * [1, 1], (d0, d1) -> (d0, d1)>) {
+  %r = itensor.converter %a : !itensor.itensor<f32, [seq max 8, 16] * [1, 1], (d0, d1) -> (d0, d1)>
+                           to !itensor.itensor<f32, [seq max 8, past max 9 + seq, 16] * [1, 1, 1], (d0, d1, d2) -> (d0, d2)>
+  return
+}
+
 // The 3x3 windows of an image that comes row by row: a line buffer of three rows,
 // 3 * 10 floats; the paper's algorithm holds all eight.
 // CHECK-LABEL: func.func @windows

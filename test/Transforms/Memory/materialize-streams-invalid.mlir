@@ -1,18 +1,6 @@
 // What --st-materialize-streams refuses, and what it says.
 // RUN: streamtensor-opt %s --split-input-file --verify-diagnostics --st-materialize-streams
 
-!rows = !itensor.itensor<4xf32, [rows max 4] * [4], (d0) -> (d0)>
-
-func.func @runtime(%arg0: tensor<16xf32>) -> tensor<16xf32> {
-  // expected-error @below {{'dataflow.kernel' op expected static types but got '!itensor.itensor<4xf32, [rows max 4] * [4], (d0) -> (d0)>': run-time trip counts are not materialized}}
-  %0 = dataflow.kernel "k" (%x : !rows = %arg0 : tensor<16xf32>) -> (tensor<16xf32>) {
-    dataflow.yield %x : !rows
-  }
-  return %0 : tensor<16xf32>
-}
-
-// -----
-
 !four = !itensor.itensor<4xf32, [4] * [4], (d0) -> (d0)>
 !two = !itensor.itensor<4xf32, [2] * [4], (d0) -> (d0)>
 

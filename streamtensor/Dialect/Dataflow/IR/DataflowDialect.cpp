@@ -78,9 +78,9 @@ LogicalResult DataflowDialect::verifyOperationAttribute(Operation *op,
   if (entry.getName() != kDimsAttr)
     return success();
   if (op->getNumResults() != 1)
-    return op->emitOpError() << "expected one result that '" << kDimsAttr
-                             << "' says the sizes of but got "
-                             << op->getNumResults();
+    return op->emitOpError()
+           << "expected one result that '" << kDimsAttr
+           << "' says the sizes of but got " << op->getNumResults();
   return verifyDims(op, op->getResult(0).getType(), entry.getValue());
 }
 

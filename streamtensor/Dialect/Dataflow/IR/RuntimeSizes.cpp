@@ -78,9 +78,8 @@ ArrayAttr dataflow::dimsAttr(MLIRContext *context, const RuntimeShape &shape) {
   SmallVector<Attribute> texts;
   ParameterValues seen;
   for (const TripCount &size : shape.sizes)
-    texts.push_back(StringAttr::get(context, size.isConstant()
-                                                 ? ""
-                                                 : size.str(shape.maxima, seen)));
+    texts.push_back(StringAttr::get(
+        context, size.isConstant() ? "" : size.str(shape.maxima, seen)));
   return ArrayAttr::get(context, texts);
 }
 
@@ -105,7 +104,7 @@ void dataflow::setParameters(FunctionOpInterface function,
   SmallVector<NamedAttribute> entries;
   for (const ParameterRange &parameter : parameters)
     entries.push_back(builder.getNamedAttr(
-        parameter.name, builder.getDenseI64ArrayAttr(
-                            {parameter.smallest, parameter.largest})));
+        parameter.name,
+        builder.getDenseI64ArrayAttr({parameter.smallest, parameter.largest})));
   function->setAttr(kParametersAttr, builder.getDictionaryAttr(entries));
 }

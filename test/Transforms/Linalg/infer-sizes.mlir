@@ -1,0 +1,73 @@
+// How sizes depend on parameters, in the normalized form.
+// RUN: split-file %s %t
+// RUN: streamtensor-compile %t/attend.mlir --compile-to=normalized | FileCheck %t/attend.mlir
+// RUN: not streamtensor-compile %t/mean.mlir --dims=%t/rows.dims.json --compile-to=normalized 2>&1 | FileCheck %t/mean.mlir
+// RUN: not streamtensor-compile %t/last.mlir --dims=%t/rows.dims.json --compile-to=normalized 2>&1 | FileCheck %t/last.mlir
+// RUN: not streamtensor-compile %t/mean.mlir --dims=%t/wrong.json --compile-to=normalized 2>&1 | FileCheck %t/mean.mlir --check-prefix=WRONG
+// RUN: not streamtensor-compile %t/mean.mlir --compile-to=normalized 2>&1 | FileCheck %t/mean.mlir --check-prefix=NONE
+
+//--- attend.dims.json
+{"dims": {"arg0.0": "seq", "arg1.0": "past"}, "min": {"past": 0}, "max": {"seq": 1, "past": 256}}
+
+//--- attend.mlir
+// A parameter of at most one still has memory for two; its smallest value is 1
+// where nothing else is said.
+// CHECK: func.func @append(%arg0: tensor<2x4xf32> {dataflow.dims = ["seq max 2", ""]
+// CHECK-SAME: %arg1: tensor<256x4xf32> {dataflow.dims = ["past max 256", ""]
+// CHECK-SAME: -> (tensor<258x4xf32> {dataflow.dims = ["past max 256 + seq max 2", ""]})
+// CHECK-SAME: attributes {dataflow.parameters = {past = array<i64: 0, 256>, seq = array<i64: 1, 1>}}
+// CHECK: tensor.concat dim(0) %arg1, %arg0 {dataflow.dims = ["past max 256 + seq max 2", ""]
+func.func @append(%a: tensor<?x4xf32>, %b: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  %y = tensor.concat dim(0) %b, %a : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+  return %y : tensor<?x4xf32>
+}
+
+//--- rows.dims.json
+{"dims": {"arg0.0": "rows"}, "max": {"rows": 16}}
+
+//--- mean.mlir
+// The divisor of a mean is no size of a tensor.
+// CHECK: mean.mlir:{{.*}} error: 'arith.constant' has another attribute 'value', depending on the run-time sizes (rows = 1009 and others were tried); sizes may decide about shapes only: pass what else depends on them as an input
+// WRONG: error: the dimensions in '{{.*}}wrong.json' do not fit function 'mean':
+// WRONG-NEXT: parameter 'columns' has a minimum but no maximum
+// WRONG-NEXT: expected a minimum of parameter 'rows' up to its maximum 8 but got 9
+// WRONG-NEXT: expected a key like 'arg9.1' but got 'arg0'
+// WRONG-NEXT: 'arg0.1' is no dynamic dimension: the argument is tensor<?x4xf32>
+// WRONG-NEXT: 'arg7.0': the function has 1 arguments only
+// NONE: unsupported operation
+// NONE: has a dynamic dimension; export with fixed shapes, or give the sizes of the dynamic dimensions (--dims)
+func.func @mean(%a: tensor<?x4xf32>) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %n = tensor.dim %a, %c0 : tensor<?x4xf32>
+  %i = arith.index_cast %n : index to i64
+  %count = arith.sitofp %i : i64 to f32
+  %init = tensor.empty() : tensor<4xf32>
+  %fill = linalg.fill ins(%zero : f32) outs(%init : tensor<4xf32>) -> tensor<4xf32>
+  %sum = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>], iterator_types = ["reduction", "parallel"]} ins(%a : tensor<?x4xf32>) outs(%fill : tensor<4xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %s = arith.addf %in, %out : f32
+    linalg.yield %s : f32
+  } -> tensor<4xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%sum : tensor<4xf32>) outs(%init : tensor<4xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %q = arith.divf %in, %count : f32
+    linalg.yield %q : f32
+  } -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+//--- last.mlir
+// Where the last row lies depends on the number of rows.
+// CHECK: last.mlir:{{.*}} error: 'tensor.extract_slice' has another attribute 'static_offsets', depending on the run-time sizes
+func.func @last(%a: tensor<?x4xf32>) -> tensor<1x4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = tensor.dim %a, %c0 : tensor<?x4xf32>
+  %last = arith.subi %n, %c1 : index
+  %y = tensor.extract_slice %a[%last, 0] [1, 4] [1, 1] : tensor<?x4xf32> to tensor<1x4xf32>
+  return %y : tensor<1x4xf32>
+}
+
+//--- wrong.json
+{"dims": {"arg0.1": "rows", "arg7.0": "rows", "arg0": "rows"}, "min": {"rows": 9, "columns": 1}, "max": {"rows": 8}}
