@@ -25,6 +25,7 @@
 
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -182,20 +183,26 @@ private:
     return llvm::sys::fs::exists(stem) ? std::string(stem) : "";
   }
 
-  /// Without a file the dynamic dimensions are refused with everything else
-  /// that can't be compiled.
   bool annotateDimensions() {
-    if (request.dims.empty() && !hasDynamicArguments(function))
+    if (request.dims.empty() && dynamicDimensions(function).empty())
       return true;
     std::string path = dimensionsPath(), error;
-    return path.empty() || readDimensions(path, function, error) || fail(error);
+    if (!path.empty())
+      return readDimensions(path, function, error) || fail(error);
+    std::string first = dynamicDimensions(function).front();
+    return fail("the sizes of dynamic dimensions are not known: " +
+                llvm::join(dynamicDimensions(function), ", ") +
+                "; say them and their limits in a file for --dims, like "
+                "{\"dims\": {\"" +
+                first + "\": \"seq\"}, \"min\": {\"seq\": 1}, \"max\": "
+                "{\"seq\": 128}}, or export the module with fixed shapes");
   }
 
   bool runPhase(Phase phase) {
     auto start = std::chrono::steady_clock::now();
     if (phase == Phase::Scheduled && request.dspBudget && !chooseLanes())
       return false;
-    bool sized = phase == Phase::Normalized && hasDynamicArguments(function) &&
+    bool sized = phase == Phase::Normalized && !dynamicDimensions(function).empty() &&
                  !dataflow::parametersOf(function).empty();
     if (sized ? !normalizeSized() : !transform(*module, phase))
       return false;

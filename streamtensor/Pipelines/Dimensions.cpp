@@ -23,11 +23,16 @@ using namespace streamtensor;
 /// No tensor of more elements along one dimension is streamed.
 static constexpr int64_t kMaxValue = 100'000'000;
 
-bool streamtensor::hasDynamicArguments(func::FuncOp function) {
-  return llvm::any_of(function.getArgumentTypes(), [](Type type) {
-    auto tensor = dyn_cast<RankedTensorType>(type);
-    return tensor && !tensor.hasStaticShape();
-  });
+std::vector<std::string>
+streamtensor::dynamicDimensions(func::FuncOp function) {
+  std::vector<std::string> dims;
+  for (auto [index, type] : llvm::enumerate(function.getArgumentTypes()))
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      for (int64_t dim = 0; dim < tensor.getRank(); ++dim)
+        if (tensor.isDynamicDim(dim))
+          dims.push_back("arg" + std::to_string(index) + "." +
+                         std::to_string(dim));
+  return dims;
 }
 
 namespace {

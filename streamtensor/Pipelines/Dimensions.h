@@ -19,6 +19,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <string>
+#include <vector>
 
 namespace streamtensor {
 
@@ -30,8 +31,9 @@ namespace streamtensor {
 bool readDimensions(const std::string &path, mlir::func::FuncOp function,
                     std::string &error);
 
-/// Whether an argument of `function` has a dynamic dimension.
-bool hasDynamicArguments(mlir::func::FuncOp function);
+/// The dynamic dimensions of the arguments of `function`, as in the file:
+/// "arg9.1".
+std::vector<std::string> dynamicDimensions(mlir::func::FuncOp function);
 
 } // namespace streamtensor
 

@@ -34,8 +34,7 @@ func.func @append(%a: tensor<?x4xf32>, %b: tensor<?x4xf32>) -> tensor<?x4xf32> {
 // WRONG-NEXT: expected a key like 'arg9.1' but got 'arg0'
 // WRONG-NEXT: 'arg0.1' is no dynamic dimension: the argument is tensor<?x4xf32>
 // WRONG-NEXT: 'arg7.0': the function has 1 arguments only
-// NONE: unsupported operation
-// NONE: has a dynamic dimension; export with fixed shapes, or give the sizes of the dynamic dimensions (--dims)
+// NONE: error: the sizes of dynamic dimensions are not known: arg0.0; say them and their limits in a file for --dims, like {"dims": {"arg0.0": "seq"}, "min": {"seq": 1}, "max": {"seq": 128}}, or export the module with fixed shapes
 func.func @mean(%a: tensor<?x4xf32>) -> tensor<4xf32> {
   %c0 = arith.constant 0 : index
   %zero = arith.constant 0.0 : f32
