@@ -17,6 +17,7 @@
 #include "runtime/System.h"
 
 #include <filesystem>
+#include <limits>
 #include <set>
 
 using namespace streamtensor;
@@ -80,7 +81,63 @@ void readPacking(const JsonFields &fields, ArgumentInfo &argument) {
   argument.packing = std::move(order);
 }
 
+std::vector<ParameterInfo> readParameters(const JsonFields &fields) {
+  std::vector<ParameterInfo> parameters;
+  // Designs of earlier versions have none.
+  if (!fields.has("parameters"))
+    return parameters;
+  for (const JsonFields &item : fields.objects("parameters")) {
+    ParameterInfo parameter;
+    parameter.name = item.string("name");
+    parameter.min = item.integerAtLeast("min", 0);
+    parameter.max = item.integerAtLeast("max", parameter.min);
+    // The kernel takes it as an int.
+    if (parameter.max > std::numeric_limits<int32_t>::max())
+      item.fail("max", "expected at most 2^31 - 1 but got " +
+                           std::to_string(parameter.max));
+    for (const ParameterInfo &other : parameters)
+      if (other.name == parameter.name)
+        item.fail("name", "expected each parameter once but got '" +
+                              parameter.name + "' twice");
+    parameters.push_back(std::move(parameter));
+  }
+  return parameters;
+}
+
+/// Reads the expressions of sizes that are known at run time.
+void readSizes(const JsonFields &fields,
+               const std::vector<ParameterInfo> &parameters,
+               ArgumentInfo &argument) {
+  if (!fields.has("dims"))
+    return;
+  const std::vector<std::string> texts = fields.strings("dims");
+  if (texts.size() != argument.shape.size())
+    fields.fail("dims", "expected " + std::to_string(argument.shape.size()) +
+                            " sizes but got " + std::to_string(texts.size()));
+  ParameterValues maxima, known;
+  for (const ParameterInfo &parameter : parameters)
+    maxima[parameter.name] = parameter.max;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    std::string error;
+    known = maxima;
+    const std::optional<TripCount> size =
+        TripCount::parse(texts[i], known, error);
+    if (!size || known.size() != maxima.size())
+      fields.fail("dims", "expected an expression of the design's parameters "
+                          "but got '" +
+                              texts[i] + "'");
+    if (size->highest(maxima) > argument.shape[i] ||
+        (size->isConstant() && !size->isConstant(argument.shape[i])))
+      fields.fail("dims", "expected size '" + texts[i] + "' to fit " +
+                              std::to_string(argument.shape[i]) +
+                              ", the size in shape, but it is up to " +
+                              std::to_string(size->highest(maxima)));
+    argument.sizes.push_back(*size);
+  }
+}
+
 ArgumentInfo readArgument(const JsonFields &fields,
+                          const std::vector<ParameterInfo> &parameters,
                           const std::string &directory) {
   ArgumentInfo argument;
   argument.name = fields.string("name");
@@ -93,6 +150,7 @@ ArgumentInfo readArgument(const JsonFields &fields,
                     "'");
   argument.dtype = *known;
   argument.shape = readShape(fields, "shape");
+  readSizes(fields, parameters, argument);
   argument.bufferShape = fields.has("buffer_shape")
                              ? readShape(fields, "buffer_shape")
                              : argument.shape;
@@ -180,6 +238,13 @@ bool ArgumentInfo::isRunTimeInput() const {
   return role != Role::Output && role != Role::Workspace;
 }
 
+ArgumentInfo ArgumentInfo::at(const ParameterValues &values) const {
+  ArgumentInfo result = *this;
+  for (size_t i = 0; i < sizes.size(); ++i)
+    result.shape[i] = sizes[i].evaluate(values);
+  return result;
+}
+
 DesignInterface DesignInterface::read(const std::string &directory) {
   const std::string path = resolvePath(directory, "interface.json");
   if (!std::filesystem::exists(path))
@@ -196,9 +261,11 @@ DesignInterface DesignInterface::read(const std::string &directory) {
   design.function = fields.string("function");
   design.kernel = resolvePath(directory, fields.string("kernel"));
   design.kernelSha256 = fields.string("kernel_sha256");
+  design.parameters = readParameters(fields);
   std::set<std::string> names;
   for (const JsonFields &item : fields.objects("arguments")) {
-    design.arguments.push_back(readArgument(item, directory));
+    design.arguments.push_back(
+        readArgument(item, design.parameters, directory));
     if (!names.insert(design.arguments.back().name).second)
       item.fail("name", "expected each argument once but got '" +
                             design.arguments.back().name + "' twice");

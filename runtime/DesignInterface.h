@@ -17,6 +17,7 @@
 
 #include "streamtensor/Support/Safetensors.h"
 #include "streamtensor/Support/TokenOrder.h"
+#include "streamtensor/Support/TripCount.h"
 
 #include <cstdint>
 #include <optional>
@@ -30,13 +31,23 @@ enum class Role { Input, Weight, Cache, Mask, Position, Output, Workspace };
 /// "input", "weight", ...
 const char *roleName(Role role);
 
-/// One parameter of the top function: a pointer to device memory.
+/// A size that is known at run time: an integer from `min` to `max`.
+struct ParameterInfo {
+  std::string name;
+  int64_t min = 0, max = 0;
+};
+
+/// A pointer to device memory among the parameters of the top function.
 struct ArgumentInfo {
   std::string name;
   Role role = Role::Input;
   DType dtype = DType::F32;
-  /// The tensor that the function sees.
+  /// The tensor that the function sees; the largest, where `sizes` is not
+  /// empty.
   std::vector<int64_t> shape;
+  /// The sizes at run time, expressions of the design's parameters; empty where
+  /// all are constants.
+  std::vector<TripCount> sizes;
   /// The memory it lies in, row-major: at least `shape` in every dimension.
   std::vector<int64_t> bufferShape;
   /// Size of the memory in bytes.
@@ -52,6 +63,9 @@ struct ArgumentInfo {
   /// Read from outside on every run: neither a weight with a file, nor a
   /// workspace, nor an output.
   bool isRunTimeInput() const;
+  /// The argument at one value of each parameter: `shape` is the tensor's,
+  /// which lies in the corner of memory for the largest one.
+  ArgumentInfo at(const ParameterValues &values) const;
 };
 
 struct FifoInfo {
@@ -79,6 +93,8 @@ struct DesignInterface {
   std::string kernel;
   std::string kernelSha256;
   std::vector<ArgumentInfo> arguments;
+  /// Integers that the top function takes behind its arguments.
+  std::vector<ParameterInfo> parameters;
   std::vector<FifoInfo> fifos;
   std::vector<TaskInfo> tasks;
   std::vector<DmaInfo> dma;

@@ -60,3 +60,22 @@ void runtime::checkArguments(const DesignInterface &design,
                   std::to_string(view.offset));
   }
 }
+
+void runtime::checkParameters(const DesignInterface &design,
+                              const ParameterValues &parameters) {
+  for (const ParameterInfo &info : design.parameters) {
+    const std::string who = "parameter '" + info.name + "' of design '" +
+                            design.directory + "' expected a value from " +
+                            std::to_string(info.min) + " to " +
+                            std::to_string(info.max) + " but got ";
+    auto value = parameters.find(info.name);
+    if (value == parameters.end())
+      throw Error(who + "none");
+    if (value->second < info.min || value->second > info.max)
+      throw Error(who + std::to_string(value->second));
+  }
+  if (parameters.size() != design.parameters.size())
+    throw Error("design '" + design.directory + "' expected " +
+                std::to_string(design.parameters.size()) +
+                " parameters but got " + std::to_string(parameters.size()));
+}

@@ -108,10 +108,11 @@ public:
   virtual std::vector<DesignRef>
   openTogether(const std::vector<std::string> &directories,
                const std::string &folder) = 0;
-  /// Runs a design once, with one view per argument in their order, and returns
-  /// when it has ended.
+  /// Runs a design once, with one view per argument in their order and a value
+  /// for each of its parameters, and returns when it has ended.
   virtual RunStatistics run(Design &design,
-                            const std::vector<BufferView> &arguments) = 0;
+                            const std::vector<BufferView> &arguments,
+                            const ParameterValues &parameters) = 0;
 };
 
 /// Throws Error unless bytes [offset, offset + bytes) lie in the buffer;
@@ -123,6 +124,11 @@ void checkRange(const Buffer &buffer, uint64_t offset, uint64_t bytes,
 /// and aligned.
 void checkArguments(const DesignInterface &design,
                     const std::vector<BufferView> &arguments);
+
+/// Throws Error unless there is a value in range for each parameter of the
+/// design, and no other.
+void checkParameters(const DesignInterface &design,
+                     const ParameterValues &parameters);
 
 } // namespace streamtensor::runtime
 

@@ -164,7 +164,9 @@ std::string wrapperText(const std::vector<DesignInterface> &designs,
     text += "namespace " + space + " {\n#include \"" + kernelName(i) +
             "\"\n}\nST_SIMULATION_RUN(" + runSymbol(i) + ", " + space +
             "::" + designs[i].function + ", " +
-            std::to_string(designs[i].arguments.size()) + ")\n";
+            std::to_string(designs[i].arguments.size() +
+                           designs[i].parameters.size()) +
+            ")\n";
   }
   return text;
 }

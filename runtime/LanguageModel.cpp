@@ -378,7 +378,7 @@ void LanguageModel::Impl::runLayer(Phase &phase, size_t layer,
   std::vector<BufferView> &arguments = phase.layers[layer];
   arguments[phase.hidden] = {hidden[0], 0};
   arguments[phase.hiddenResult] = {hidden[1], 0};
-  account(device.run(*phase.design, arguments), result);
+  account(device.run(*phase.design, arguments, /*parameters=*/{}), result);
   std::swap(hidden[0], hidden[1]);
   if (!phase.chainsDirectly) {
     const ArgumentInfo &from = phase.info(phase.hiddenResult);
@@ -405,7 +405,7 @@ void LanguageModel::Impl::runHead(const Phase &phase, int64_t row,
   const DesignInterface &design = head.design->interface();
   writeTensor(device, head.arguments[head.hidden],
               design.arguments[head.hidden], states.data() + row * rowBytes);
-  account(device.run(*head.design, head.arguments), result);
+  account(device.run(*head.design, head.arguments, /*parameters=*/{}), result);
   const ArgumentInfo &logits = design.arguments[head.logits];
   result.logits.dtype = logits.dtype;
   result.logits.shape = logits.shape;

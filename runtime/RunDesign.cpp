@@ -13,6 +13,7 @@
 #include "runtime/RunDesign.h"
 
 #include "runtime/Error.h"
+#include "runtime/RunTimeSizes.h"
 #include "runtime/System.h"
 #include "runtime/TensorTransfer.h"
 
@@ -22,37 +23,30 @@
 using namespace streamtensor;
 using namespace streamtensor::runtime;
 
-static std::string describe(const std::vector<int64_t> &shape, DType dtype) {
-  return shapeString(shape) + " " + dtypeName(dtype);
-}
-
-void runtime::checkInputs(const DesignInterface &design,
-                          const TensorMap &tensors, const std::string &source) {
-  std::string problems, names;
+ParameterValues runtime::checkInputs(const DesignInterface &design,
+                                     const TensorMap &tensors,
+                                     const std::string &source) {
+  std::vector<std::string> problems;
+  std::string names;
   TensorMap unexpected = tensors;
   for (const ArgumentInfo &argument : design.arguments) {
     if (!argument.isRunTimeInput())
       continue;
     names += (names.empty() ? "" : ", ") + argument.name;
     unexpected.erase(argument.name);
-    const std::string expected = describe(argument.shape, argument.dtype);
-    auto tensor = tensors.find(argument.name);
-    if (tensor == tensors.end()) {
-      problems += "\n  missing '" + argument.name + "': expected " + expected;
-      continue;
-    }
-    const TensorView &view = tensor->second;
-    if (view.shape != argument.shape || view.dtype != argument.dtype)
-      problems += "\n  '" + argument.name + "': expected " + expected +
-                  " but got " + describe(view.shape, view.dtype);
   }
+  const ParameterValues values = findParameters(design, tensors, problems);
   for (const auto &[name, view] : unexpected)
-    problems += "\n  unexpected '" + name +
-                "': " + describe(view.shape, view.dtype) +
-                "; the design takes " + (names.empty() ? "no inputs" : names);
-  if (!problems.empty())
+    problems.push_back("unexpected '" + name + "': " + shapeString(view.shape) +
+                       " " + dtypeName(view.dtype) + "; the design takes " +
+                       (names.empty() ? "no inputs" : names));
+  std::string text;
+  for (const std::string &problem : problems)
+    text += "\n  " + problem;
+  if (!text.empty())
     throw Error("the tensors in '" + source + "' do not fit design '" +
-                design.directory + "':" + problems);
+                design.directory + "':" + text);
+  return values;
 }
 
 BufferRef runtime::loadWeight(Device &device, const std::string &path,
@@ -100,7 +94,8 @@ static void runOnFiles(Device &device, const RunOptions &options,
       SafetensorsFile::open(options.inputs, error);
   if (!inputs)
     throw Error(error);
-  checkInputs(info, inputs->tensors(), options.inputs);
+  const ParameterValues parameters =
+      checkInputs(info, inputs->tensors(), options.inputs);
 
   std::vector<BufferView> arguments;
   for (const ArgumentInfo &argument : info.arguments) {
@@ -110,19 +105,19 @@ static void runOnFiles(Device &device, const RunOptions &options,
     } else {
       view.buffer = device.allocate(argument.bytes);
       if (const TensorView *tensor = inputs->find(argument.name))
-        writeTensor(device, view, argument, tensor->data);
+        writeTensor(device, view, argument.at(parameters), tensor->data);
     }
     arguments.push_back(view);
   }
   const DesignRef design = open();
-  const RunStatistics statistics = device.run(*design, arguments);
+  const RunStatistics statistics = device.run(*design, arguments, parameters);
 
   std::vector<std::vector<char>> results;
   TensorMap outputs;
   for (size_t i = 0; i < arguments.size(); ++i) {
-    const ArgumentInfo &argument = info.arguments[i];
-    if (argument.role != Role::Output)
+    if (info.arguments[i].role != Role::Output)
       continue;
+    const ArgumentInfo argument = info.arguments[i].at(parameters);
     results.push_back(readTensor(device, arguments[i], argument));
     outputs[argument.name] = {argument.dtype, argument.shape,
                               results.back().data(), results.back().size()};

@@ -48,10 +48,12 @@ void runDesigns(Device &device, const std::vector<RunOptions> &runs,
 /// Throws Error; nothing is written then.
 void runDesign(Device &device, const RunOptions &options);
 
-/// Throws Error that lists every missing and unexpected tensor and every wrong
-/// shape and type. `source` names the tensors' origin.
-void checkInputs(const DesignInterface &design, const TensorMap &tensors,
-                 const std::string &source);
+/// The values of the design's parameters that follow from the shapes. Throws
+/// Error that lists every missing and unexpected tensor and every wrong shape
+/// and type. `source` names the tensors' origin.
+ParameterValues checkInputs(const DesignInterface &design,
+                            const TensorMap &tensors,
+                            const std::string &source);
 
 /// {"fifos", "dma", "macs", "seconds", "peak_rss_bytes"} of one run.
 nlohmann::ordered_json statisticsJson(const DesignInterface &design,

@@ -117,8 +117,8 @@ public:
   std::vector<DesignRef>
   openTogether(const std::vector<std::string> &directories,
                const std::string &folder) override;
-  RunStatistics run(Design &design,
-                    const std::vector<BufferView> &arguments) override;
+  RunStatistics run(Design &design, const std::vector<BufferView> &arguments,
+                    const ParameterValues &parameters) override;
 
 private:
   std::function<void(const std::string &)> progress;
@@ -218,10 +218,12 @@ SimulatedDevice::openTogether(const std::vector<std::string> &directories,
 }
 
 RunStatistics SimulatedDevice::run(Design &design,
-                                   const std::vector<BufferView> &arguments) {
+                                   const std::vector<BufferView> &arguments,
+                                   const ParameterValues &parameters) {
   SimulatedDesign &simulated = static_cast<SimulatedDesign &>(design);
   const DesignInterface &info = design.interface();
   checkArguments(info, arguments);
+  checkParameters(info, parameters);
   std::vector<void *> pointers;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const HostBuffer &buffer =
@@ -232,6 +234,12 @@ RunStatistics SimulatedDevice::run(Design &design,
                   info.directory + "' is written but its buffer is a file");
     pointers.push_back(buffer.data() + arguments[i].offset);
   }
+  // Values are passed like pointers, by their place.
+  std::vector<int32_t> values;
+  for (const ParameterInfo &parameter : info.parameters)
+    values.push_back(static_cast<int32_t>(parameters.at(parameter.name)));
+  for (int32_t &value : values)
+    pointers.push_back(&value);
 
   struct Call {
     void (*run)(void *const *);

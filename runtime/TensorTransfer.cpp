@@ -16,6 +16,8 @@
 #include "runtime/Error.h"
 #include "streamtensor/Support/Packing.h"
 
+#include <cstring>
+
 using namespace streamtensor;
 using namespace streamtensor::runtime;
 
@@ -50,6 +52,11 @@ void forEachPiece(const ArgumentInfo &argument, Fn &&fn) {
   }
 }
 
+/// Bytes of the tensor that fills the memory.
+uint64_t bufferBytes(const ArgumentInfo &argument) {
+  return elementCount(argument.bufferShape) * dtypeBytes(argument.dtype);
+}
+
 [[noreturn]] void failPacking(const ArgumentInfo &argument,
                               const std::string &error) {
   throw Error("cannot pack '" + argument.name + "': " + error);
@@ -80,6 +87,16 @@ std::vector<char> runtime::packArgument(const ArgumentInfo &argument,
 void runtime::writeTensor(Device &device, const BufferView &view,
                           const ArgumentInfo &argument, const void *data) {
   if (argument.packing) {
+    // The packed order is that of the largest tensor.
+    std::vector<char> largest;
+    if (argument.shape != argument.bufferShape) {
+      largest.resize(bufferBytes(argument));
+      forEachPiece(argument, [&](uint64_t from, uint64_t to, uint64_t bytes) {
+        std::memcpy(largest.data() + to, static_cast<const char *>(data) + from,
+                    bytes);
+      });
+      data = largest.data();
+    }
     const std::vector<char> packed = packArgument(argument, data);
     device.write(*view.buffer, view.offset, packed.data(), packed.size());
     return;
@@ -97,10 +114,14 @@ std::vector<char> runtime::readTensor(Device &device, const BufferView &view,
     const size_t element = dtypeBytes(argument.dtype);
     std::vector<char> packed(packedBytes(*argument.packing, element));
     device.read(*view.buffer, view.offset, packed.data(), packed.size());
+    std::vector<char> largest(bufferBytes(argument));
     std::string error;
     if (!unpackTensor(*argument.packing, element, {argument.packedShape},
-                      packed.data(), data.data(), error))
+                      packed.data(), largest.data(), error))
       failPacking(argument, error);
+    forEachPiece(argument, [&](uint64_t to, uint64_t from, uint64_t bytes) {
+      std::memcpy(data.data() + to, largest.data() + from, bytes);
+    });
     return data;
   }
   forEachPiece(argument, [&](uint64_t to, uint64_t from, uint64_t bytes) {

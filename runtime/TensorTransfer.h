@@ -21,7 +21,8 @@
 namespace streamtensor::runtime {
 
 /// Writes the row-major tensor `data` of shape `argument.shape` to where the
-/// design expects it. Memory outside the tensor keeps its contents.
+/// design expects it. Memory outside the tensor keeps its contents; packed, it
+/// is filled with zeros.
 void writeTensor(Device &device, const BufferView &view,
                  const ArgumentInfo &argument, const void *data);
 

@@ -56,7 +56,7 @@ template <size_t N, typename... Parameters>
 void callTop(void (*top)(Parameters...), void *const *buffers) {
   static_assert(sizeof...(Parameters) == N,
                 "expected as many parameters of the top function as "
-                "interface.json has arguments");
+                "interface.json has arguments and parameters");
   callTop(top, buffers, typename MakeIndices<N>::Type());
 }
 

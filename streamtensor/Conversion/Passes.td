@@ -65,6 +65,12 @@ def StreamToHLS : Pass<"st-stream-to-hls", "::mlir::ModuleOp"> {
     `hls.storage` by size, `hls.interface` with one bundle per argument (shared
     beyond `max-bundles`), names and labels.
 
+    A run-time parameter of the public function (`dataflow.parameters`) becomes
+    an argument of type index behind its memory arguments, which groups and those
+    tasks get that need it; each `dataflow.trip_count` becomes arithmetic on
+    them, and loops up to one get `hls.trip_count`, the bounds for a report. It
+    fails for a parameter without a range, or with values beyond its memory.
+
     ```mlir
     dataflow.kernel "group0" (%m = %arg0 : memref<8xf32>) {
       %s = stream.stream "load_x_out" : !stream.stream<1xf32, 2>
@@ -87,8 +93,8 @@ def StreamToHLS : Pass<"st-stream-to-hls", "::mlir::ModuleOp"> {
            "longest burst of a port in beats">
   ];
   let dependentDialects = [
-    "::mlir::func::FuncDialect", "::streamtensor::hls::HLSDialect",
-    "::streamtensor::stream::StreamDialect"
+    "::mlir::affine::AffineDialect", "::mlir::func::FuncDialect",
+    "::streamtensor::hls::HLSDialect", "::streamtensor::stream::StreamDialect"
   ];
 }
 

@@ -135,29 +135,35 @@ int64_t TripCount::evaluate(const ParameterValues &values) const {
   return result;
 }
 
-int64_t TripCount::bound(const ParameterValues &maxima, bool upper) const {
+int64_t TripCount::bound(const ParameterValues &maxima,
+                         const ParameterValues &minima, bool upper) const {
   int64_t result = constant;
   for (const Term &term : terms) {
     const bool high = upper == (term.factor > 0);
     if (!term.numerator.empty()) {
-      result +=
-          term.factor *
-          ceilDivide(term.numerator.front().bound(maxima, high), term.divisor);
+      result += term.factor *
+                ceilDivide(term.numerator.front().bound(maxima, minima, high),
+                           term.divisor);
     } else if (high) {
       const auto maximum = maxima.find(term.name);
       assert(maximum != maxima.end() && "every parameter has a maximum");
       result += term.factor * maximum->second;
+    } else if (const auto minimum = minima.find(term.name);
+               minimum != minima.end()) {
+      result += term.factor * minimum->second;
     }
   }
   return result;
 }
 
-int64_t TripCount::lowest(const ParameterValues &maxima) const {
-  return bound(maxima, /*upper=*/false);
+int64_t TripCount::lowest(const ParameterValues &maxima,
+                          const ParameterValues &minima) const {
+  return bound(maxima, minima, /*upper=*/false);
 }
 
-int64_t TripCount::highest(const ParameterValues &maxima) const {
-  return bound(maxima, /*upper=*/true);
+int64_t TripCount::highest(const ParameterValues &maxima,
+                           const ParameterValues &minima) const {
+  return bound(maxima, minima, /*upper=*/true);
 }
 
 int64_t TripCount::content() const {

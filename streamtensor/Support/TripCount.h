@@ -61,10 +61,13 @@ public:
 
   /// The value, given one for each parameter.
   int64_t evaluate(const ParameterValues &values) const;
-  /// Bounds of the value when each parameter runs from 0 to its maximum; exact
-  /// where each parameter appears once.
-  int64_t lowest(const ParameterValues &maxima) const;
-  int64_t highest(const ParameterValues &maxima) const;
+  /// Bounds of the value when each parameter runs from its minimum, 0 where
+  /// `minima` has none, to its maximum; exact where each parameter appears
+  /// once.
+  int64_t lowest(const ParameterValues &maxima,
+                 const ParameterValues &minima = {}) const;
+  int64_t highest(const ParameterValues &maxima,
+                  const ParameterValues &minima = {}) const;
   /// The greatest common divisor of the constant and all factors; 0 for 0.
   int64_t content() const;
   /// The same without the common divisor `divisor`.
@@ -83,9 +86,9 @@ public:
   /// is not in `seen`, to which it is added.
   std::string str(const ParameterValues &maxima, ParameterValues &seen) const;
 
-private:
-  /// A parameter (`name`), or else the only element of `numerator` divided by
-  /// `divisor` and rounded up.
+  /// `factor` times a parameter (`name`), or else times the only element of
+  /// `numerator` divided by `divisor` and rounded up. Factors and constants
+  /// inside of a numerator are not negative.
   struct Term {
     int64_t factor = 1;
     std::string name;
@@ -93,9 +96,13 @@ private:
     int64_t divisor = 1;
     std::string key() const;
   };
+  /// What is added to the constant.
+  const std::vector<Term> &getTerms() const { return terms; }
 
+private:
   void add(Term term);
-  int64_t bound(const ParameterValues &maxima, bool upper) const;
+  int64_t bound(const ParameterValues &maxima, const ParameterValues &minima,
+                bool upper) const;
   std::string spell(const ParameterValues *maxima, ParameterValues *seen) const;
 
   int64_t constant;

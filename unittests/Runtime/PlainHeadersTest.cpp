@@ -85,11 +85,13 @@ TEST_P(PlainHeadersTest, GivesTheSameBits) {
   const DesignInterface &info = design->interface();
   const fs::path wrapper = directory.path / "plain.cpp";
   const std::string library = (directory.path / "plain.so").string();
-  writeFile(wrapper, "#include \"hls/kernel.cpp\"\n#include \"" +
-                         std::string(PROJECT_SOURCE_DIR) +
-                         "/runtime/include/st_entry.h\"\nST_SIMULATION(" +
-                         info.function + ", " +
-                         std::to_string(info.arguments.size()) + ")\n");
+  writeFile(wrapper,
+            "#include \"hls/kernel.cpp\"\n#include \"" +
+                std::string(PROJECT_SOURCE_DIR) +
+                "/runtime/include/st_entry.h\"\nST_SIMULATION(" +
+                info.function + ", " +
+                std::to_string(info.arguments.size() + info.parameters.size()) +
+                ")\n");
   ASSERT_EQ(compile("-std=c++14 -O2 -fPIC -shared '" + wrapper.string() +
                     "' -o '" + library + "'"),
             0);
@@ -117,7 +119,17 @@ TEST_P(PlainHeadersTest, GivesTheSameBits) {
     plain.push_back(values);
     pointers.push_back(values);
   }
-  device->run(*design, arguments);
+  // Between the least and the largest size, so that some memory stays as it is.
+  streamtensor::ParameterValues values;
+  std::vector<int32_t> scalars;
+  for (const ParameterInfo &parameter : info.parameters) {
+    scalars.push_back(
+        static_cast<int32_t>((parameter.min + parameter.max + 1) / 2));
+    values[parameter.name] = scalars.back();
+  }
+  for (int32_t &scalar : scalars)
+    pointers.push_back(&scalar);
+  device->run(*design, arguments, values);
   run(pointers.data());
   for (size_t i = 0; i < arguments.size(); ++i) {
     const ArgumentInfo &argument = info.arguments[i];
@@ -137,7 +149,8 @@ TEST_P(PlainHeadersTest, GivesTheSameBits) {
 
 INSTANTIATE_TEST_SUITE_P(Samples, PlainHeadersTest,
                          ::testing::Values("matvec", "layer_prefill",
-                                           "layer_decode", "head", "integers"),
+                                           "layer_decode", "head", "integers",
+                                           "append"),
                          [](const auto &info) {
                            return std::string(info.param);
                          });

@@ -89,7 +89,7 @@ TEST_F(SimulatedDeviceTest, RunsAMatrixProduct) {
   const BufferRef result = device->allocate(32 * sizeof(float));
   const RunStatistics run = device->run(
       *design,
-      {{upload(matvecInput())}, {upload(matvecPackedWeights())}, {result}});
+      {{upload(matvecInput())}, {upload(matvecPackedWeights())}, {result}}, {});
   EXPECT_EQ(download(*result), matvecResult());
 
   // 32 x 8 products; x is 8 floats, the weights 16 tokens of 64 bytes, the
@@ -106,9 +106,11 @@ TEST_F(SimulatedDeviceTest, RunsAMatrixProduct) {
 
   // Runs do not add up.
   EXPECT_EQ(device
-                ->run(*design, {{upload(matvecInput())},
-                                {upload(matvecPackedWeights())},
-                                {result}})
+                ->run(*design,
+                      {{upload(matvecInput())},
+                       {upload(matvecPackedWeights())},
+                       {result}},
+                      {})
                 .macs,
             256u);
 }
@@ -200,7 +202,8 @@ TEST_F(SimulatedDeviceTest, EitherCompilerGivesTheSameResult) {
     const BufferRef result = device->allocate(32 * sizeof(float));
     device->run(
         *design,
-        {{upload(matvecInput())}, {upload(matvecPackedWeights())}, {result}});
+        {{upload(matvecInput())}, {upload(matvecPackedWeights())}, {result}},
+        {});
     EXPECT_EQ(download(*result), matvecResult()) << compiler;
   }
 }
@@ -214,9 +217,11 @@ TEST_F(SimulatedDeviceTest, DeadlockNamesTheDesign) {
   const DesignRef design = device->open(directory.path.string());
   const BufferRef result = device->allocate(32 * sizeof(float));
   EXPECT_EQ(errorOf([&] {
-              device->run(*design, {{upload(matvecInput())},
-                                    {upload(matvecPackedWeights())},
-                                    {result}});
+              device->run(*design,
+                          {{upload(matvecInput())},
+                           {upload(matvecPackedWeights())},
+                           {result}},
+                          {});
             }),
             "design '" + directory.path.string() +
                 "': deadlock: process 'matmul_0' waits to read empty fifo "
@@ -229,15 +234,15 @@ TEST_F(SimulatedDeviceTest, ChecksTheArgumentsOfARun) {
   const DesignRef design = device->open(directory.path.string());
   const std::string name = "design '" + directory.path.string() + "'";
   const BufferRef x = upload(matvecInput()), w = upload(matvecPackedWeights());
-  EXPECT_EQ(errorOf([&] { device->run(*design, {{x}, {w}}); }),
+  EXPECT_EQ(errorOf([&] { device->run(*design, {{x}, {w}}, {}); }),
             name + " expected 3 arguments but got 2");
-  EXPECT_EQ(errorOf([&] { device->run(*design, {{x}, {w}, {nullptr}}); }),
+  EXPECT_EQ(errorOf([&] { device->run(*design, {{x}, {w}, {nullptr}}, {}); }),
             "argument 'result0' of " + name +
                 " expected a buffer but got none");
-  EXPECT_EQ(errorOf([&] { device->run(*design, {{x}, {x}, {w}}); }),
+  EXPECT_EQ(errorOf([&] { device->run(*design, {{x}, {x}, {w}}, {}); }),
             "argument 'arg1' of " + name +
                 " expected 1024 bytes but got a buffer of 32 from byte 0");
-  EXPECT_EQ(errorOf([&] { device->run(*design, {{w, 4}, {w}, {w}}); }),
+  EXPECT_EQ(errorOf([&] { device->run(*design, {{w, 4}, {w}, {w}}, {}); }),
             "argument 'arg0' of " + name +
                 " expected an offset that is a multiple of 64 but got 4");
 }

@@ -18,6 +18,7 @@
 
 #include "streamtensor/Dialect/HLS/IR/HLS.h"
 #include "streamtensor/Dialect/HLS/IR/Identifiers.h"
+#include "streamtensor/Dialect/HLS/IR/Loops.h"
 #include "streamtensor/Dialect/Stream/IR/Stream.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -25,7 +26,6 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -46,23 +46,21 @@ static bool isFullyUnrolled(scf::ForOp loop) {
   return unroll && unroll.getFactor() == 0;
 }
 
-static int64_t tripCount(scf::ForOp loop) {
-  std::optional<int64_t> upper = getConstantIntValue(loop.getUpperBound());
-  std::optional<int64_t> lower = getConstantIntValue(loop.getLowerBound());
-  std::optional<int64_t> step = getConstantIntValue(loop.getStep());
-  if (!upper || !lower || !step || *step <= 0)
-    return 1;
-  return std::max<int64_t>(0, llvm::divideCeil(*upper - *lower, *step));
+/// The largest, when it is known at run time only.
+static int64_t tripCount(scf::ForOp loop) { return hls::tripBounds(loop).max; }
+
+/// How many of `trips` iterations of `loop` follow each other in hardware.
+static int64_t iterationsOf(scf::ForOp loop, int64_t trips) {
+  hls::UnrollAttr unroll = unrollOf(loop);
+  if (!unroll)
+    return trips;
+  return unroll.getFactor() == 0 ? 1
+                                 : llvm::divideCeil(trips, unroll.getFactor());
 }
 
 /// Iterations of `loop` in hardware.
 static int64_t iterations(scf::ForOp loop) {
-  hls::UnrollAttr unroll = unrollOf(loop);
-  if (!unroll)
-    return tripCount(loop);
-  return unroll.getFactor() == 0
-             ? 1
-             : llvm::divideCeil(tripCount(loop), unroll.getFactor());
+  return iterationsOf(loop, tripCount(loop));
 }
 
 /// The induction variables that `value` is computed from.
@@ -117,7 +115,7 @@ static int64_t pathLatency(Value value, memref::LoadOp load) {
 }
 
 /// Iterations of `loop` (and of what encloses it) between two updates of the
-/// cell at `indices`; 0 when no iteration comes back to it.
+/// cell at `indices`, at the least sizes; 0 when no iteration comes back to it.
 static int64_t updateDistance(scf::ForOp loop, ValueRange indices) {
   SmallPtrSet<Operation *, 4> used = loopsOf(indices);
   int64_t distance = 1;
@@ -127,7 +125,8 @@ static int64_t updateDistance(scf::ForOp loop, ValueRange indices) {
       continue;
     if (!used.contains(outer))
       return distance;
-    distance *= iterations(outer);
+    distance *=
+        std::max<int64_t>(1, iterationsOf(outer, hls::tripBounds(outer).min));
   }
   return 0;
 }

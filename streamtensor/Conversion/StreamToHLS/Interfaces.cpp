@@ -12,6 +12,7 @@
 
 #include "streamtensor/Conversion/StreamToHLS/Steps.h"
 
+#include "streamtensor/Dialect/Dataflow/IR/RuntimeSizes.h"
 #include "streamtensor/Dialect/HLS/IR/HLS.h"
 #include "streamtensor/Dialect/HLS/IR/Identifiers.h"
 #include "streamtensor/Dialect/ITensor/IR/ITensor.h"
@@ -104,6 +105,16 @@ FailureOr<func::FuncOp> streamtensor::makeTopFunction(ModuleOp module) {
       top.setArgAttr(index, hls::kPackedAttr,
                      builder.getI64IntegerAttr(order.getTokenElements()));
   }
+  for (const dataflow::ParameterRange &parameter :
+       dataflow::parametersOf(top)) {
+    NamedAttribute attributes[] = {
+        {hls::kNameAttr, builder.getStringAttr(names.get(parameter.name))},
+        {dataflow::kParameterAttr, builder.getStringAttr(parameter.name)}};
+    if (failed(top.insertArgument(top.getNumArguments(), builder.getIndexType(),
+                                  builder.getDictionaryAttr(attributes),
+                                  top.getLoc())))
+      return failure();
+  }
   top->setAttr(hls::kTopAttr, builder.getUnitAttr());
   top.setName(hls::makeIdentifier(top.getName()));
   return top;
@@ -113,7 +124,10 @@ void streamtensor::attachInterfaces(func::FuncOp top, unsigned maxBundles,
                                     unsigned burst) {
   for (BlockArgument argument : top.getArguments()) {
     unsigned index = argument.getArgNumber();
-    auto type = cast<MemRefType>(argument.getType());
+    // The other ones are values, registers of the control port.
+    auto type = dyn_cast<MemRefType>(argument.getType());
+    if (!type)
+      continue;
     SmallVector<int64_t> strides;
     int64_t offset = 0;
     int64_t depth = type.getNumElements();

@@ -7,8 +7,9 @@
 //===----------------------------------------------------------------------===//
 //
 // A task's function gets what the task uses as parameters: what it reads first,
-// then what it writes, each in the order of first use. Constants and other
-// spellings of a stream are copied into it.
+// then what it writes, each in the order of first use, and at last the run-time
+// parameters of its trip counts. Constants, trip counts and other spellings of
+// a stream are copied into it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,7 +46,8 @@ public:
   KernelOutliner(KernelOp kernel, func::FuncOp top,
                  hls::UniqueIdentifiers &symbols)
       : kernel(kernel), top(top), symbols(symbols),
-        builder(kernel.getContext()) {}
+        builder(kernel.getContext()),
+        runtimeParameters(dataflow::parametersOf(top)) {}
 
   LogicalResult run();
 
@@ -62,6 +64,7 @@ private:
   func::FuncOp top, group;
   hls::UniqueIdentifiers &symbols;
   OpBuilder builder;
+  SmallVector<dataflow::ParameterRange> runtimeParameters;
   /// Values of the kernel and what stands for them in the group's function.
   IRMapping mapping;
   /// Parameters of the task at hand, values of the kernel.
@@ -122,8 +125,10 @@ static void mergeDirection(func::FuncOp function, unsigned argument,
 void KernelOutliner::createGroup() {
   builder.setInsertionPoint(top);
   std::string name = symbols.get(kernel.getSym());
-  auto type = builder.getFunctionType(
-      TypeRange(kernel.getBlock().getArgumentTypes()), {});
+  SmallVector<Type> types(kernel.getBlock().getArgumentTypes());
+  llvm::append_range(types, SmallVector<Type>(runtimeParameters.size(),
+                                              builder.getIndexType()));
+  auto type = builder.getFunctionType(types, {});
   group = func::FuncOp::create(builder, kernel.getLoc(), name, type);
   group.setPrivate();
   group->setAttr(hls::kDataflowAttr, builder.getUnitAttr());
@@ -141,10 +146,17 @@ void KernelOutliner::createGroup() {
     if (Attribute packed = topAttribute(top, input, hls::kPackedAttr))
       group.setArgAttr(index, hls::kPackedAttr, packed);
   }
+  for (auto [position, parameter] : llvm::enumerate(runtimeParameters)) {
+    unsigned index = kernel.getInputs().size() + position;
+    group.setArgAttr(index, hls::kNameAttr,
+                     builder.getStringAttr(names.get(parameter.name)));
+    group.setArgAttr(index, dataflow::kParameterAttr,
+                     builder.getStringAttr(parameter.name));
+  }
 }
 
-/// Finds what `task` uses of its kernel; constants and casts are copied into
-/// the task before.
+/// Finds what `task` uses of its kernel; constants, trip counts and casts are
+/// copied into the task before.
 LogicalResult KernelOutliner::collectParameters(TaskOp task) {
   parameters.clear();
   bool changed = true;
@@ -157,7 +169,7 @@ LogicalResult KernelOutliner::collectParameters(TaskOp task) {
       if (!op || isa<stream::StreamOp>(op))
         continue;
       if (!op->hasTrait<OpTrait::ConstantLike>() &&
-          !isa<stream::CastOp, memref::GetGlobalOp>(op))
+          !isa<stream::CastOp, memref::GetGlobalOp, dataflow::TripCountOp>(op))
         return op->emitOpError()
                << "expected a task to use streams, memory and constants of "
                   "its kernel only, but '"
@@ -291,6 +303,9 @@ std::string KernelOutliner::comment(TaskOp task, StringRef name) {
     }
   if (auto macs = task->getAttrOfType<IntegerAttr>("macs"))
     stream << ", " << macs.getInt() << " multiply-accumulates";
+  if (task.walk([](dataflow::TripCountOp) { return WalkResult::interrupt(); })
+          .wasInterrupted())
+    stream << ", at the largest sizes";
   for (char &c : text)
     if (c == '\n' || c == '\r' || c == '\\')
       c = ' ';
@@ -348,6 +363,16 @@ LogicalResult KernelOutliner::outline(TaskOp task) {
                                task.getBlock().begin(), yield->getIterator());
   builder.setInsertionPointToEnd(body);
   func::ReturnOp::create(builder, task.getLoc());
+  if (failed(lowerTripCounts(function, runtimeParameters, names)))
+    return failure();
+  llvm::StringMap<BlockArgument> ofGroup = parameterArguments(group);
+  for (BlockArgument argument :
+       function.getArguments().drop_front(operands.size()))
+    operands.push_back(
+        ofGroup[function
+                    .getArgAttrOfType<StringAttr>(argument.getArgNumber(),
+                                                  dataflow::kParameterAttr)
+                    .getValue()]);
   builder.setInsertionPointToEnd(&group.getBody().front());
   hls::TaskOp::create(builder, task.getLoc(), name, operands);
   return success();
@@ -375,7 +400,8 @@ LogicalResult KernelOutliner::run() {
         return failure();
       continue;
     }
-    if (isa<stream::StreamOp, stream::CastOp, memref::GetGlobalOp>(op) ||
+    if (isa<stream::StreamOp, stream::CastOp, memref::GetGlobalOp,
+            dataflow::TripCountOp>(op) ||
         op.hasTrait<OpTrait::ConstantLike>())
       continue;
     return op.emitOpError() << "expected streams, tasks and constants only in "
@@ -385,7 +411,7 @@ LogicalResult KernelOutliner::run() {
   builder.setInsertionPointToEnd(body);
   hls::JoinOp::create(builder, kernel.getLoc());
   func::ReturnOp::create(builder, kernel.getLoc());
-  for (unsigned index = 0; index < group.getNumArguments(); ++index) {
+  for (unsigned index = 0; index < kernel.getInputs().size(); ++index) {
     auto direction =
         group.getArgAttrOfType<StringAttr>(index, hls::kDirectionAttr);
     auto base = dyn_cast<BlockArgument>(baseOf(kernel.getInputs()[index]));
@@ -395,8 +421,11 @@ LogicalResult KernelOutliner::run() {
     mergeDirection(top, number, direction.getValue());
   }
   builder.setInsertionPoint(kernel);
-  func::CallOp::create(builder, kernel.getLoc(), group,
-                       SmallVector<Value>(kernel.getInputs()));
+  SmallVector<Value> operands(kernel.getInputs());
+  llvm::StringMap<BlockArgument> ofTop = parameterArguments(top);
+  for (const dataflow::ParameterRange &parameter : runtimeParameters)
+    operands.push_back(ofTop[parameter.name]);
+  func::CallOp::create(builder, kernel.getLoc(), group, operands);
   kernel.erase();
   return success();
 }

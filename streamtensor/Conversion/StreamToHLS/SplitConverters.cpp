@@ -115,7 +115,13 @@ std::string ConverterSplitter::nameOf(Value value) {
     return task
         .getArgAttrOfType<StringAttr>(argument.getArgNumber(), hls::kNameAttr)
         .str();
-  return value == buffer.getResult() ? buffer.getSym().str() : "segment";
+  if (value == buffer.getResult())
+    return buffer.getSym().str();
+  // A trip count has a name, the variable of the loop has none.
+  Operation *producer = value.getDefiningOp();
+  auto name = producer ? producer->getAttrOfType<StringAttr>(hls::kNameAttr)
+                       : StringAttr();
+  return name ? name.str() : "segment";
 }
 
 /// Moves `ops` into a function of their own, and calls it in their place.

@@ -156,6 +156,11 @@ void Emitter::emitList(StringRef head, ArrayRef<std::string> items,
 
 LogicalResult Emitter::emitInterfaces(func::FuncOp top) {
   for (unsigned index = 0; index < top.getNumArguments(); ++index) {
+    Value argument = top.getArgument(index);
+    if (argument.getType().isIndex()) {
+      pragma() << "interface s_axilite port=" << valueOf(argument).text << "\n";
+      continue;
+    }
     auto port =
         top.getArgAttrOfType<hls::InterfaceAttr>(index, hls::kInterfaceAttr);
     if (!port)
@@ -163,7 +168,7 @@ LogicalResult Emitter::emitInterfaces(func::FuncOp top) {
                                << "' on argument " << index;
     auto direction =
         top.getArgAttrOfType<StringAttr>(index, hls::kDirectionAttr);
-    const std::string &name = memories.lookup(top.getArgument(index)).name;
+    const std::string &name = memories.lookup(argument).name;
     StringRef used = direction ? direction.getValue() : StringRef("inout");
     pragma() << "interface m_axi port=" << name
              << " bundle=" << port.getBundle()

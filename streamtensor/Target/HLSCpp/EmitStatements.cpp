@@ -56,9 +56,7 @@ LogicalResult Emitter::emitOperation(Operation *op) {
       .Case<hls::TaskOp>([&](hls::TaskOp op) {
         SmallVector<std::string> items = {op.getCallee().str()};
         for (Value operand : op.getOperands())
-          items.push_back(isa<stream::StreamType>(operand.getType())
-                              ? streams.lookup(operand)
-                              : memories.lookup(operand).name);
+          items.push_back(argument(operand));
         emitList("ST_TASK(", items, ");");
         return success();
       })
@@ -69,11 +67,7 @@ LogicalResult Emitter::emitOperation(Operation *op) {
       .Case<func::CallOp>([&](func::CallOp op) {
         SmallVector<std::string> items;
         for (Value operand : op.getOperands())
-          items.push_back(isa<stream::StreamType>(operand.getType())
-                              ? streams.lookup(operand)
-                          : isa<MemRefType>(operand.getType())
-                              ? memories.lookup(operand).name
-                              : valueOf(operand).text);
+          items.push_back(argument(operand));
         emitList(op.getCallee().str() + "(", items, ");");
         return success();
       })
@@ -84,13 +78,28 @@ LogicalResult Emitter::emitOperation(Operation *op) {
       });
 }
 
+std::string Emitter::argument(Value value) {
+  if (isa<stream::StreamType>(value.getType()))
+    return streams.lookup(value);
+  if (isa<MemRefType>(value.getType()))
+    return memories.lookup(value).name;
+  return valueOf(value).text;
+}
+
 LogicalResult Emitter::emitFor(scf::ForOp loop) {
   std::optional<int64_t> lower = getConstantIntValue(loop.getLowerBound()),
-                         upper = getConstantIntValue(loop.getUpperBound()),
                          step = getConstantIntValue(loop.getStep());
-  if (!lower || !upper || !step || *step <= 0)
+  auto trips = loop->getAttrOfType<hls::TripCountAttr>(hls::kTripCountAttr);
+  auto unroll = loop->getAttrOfType<hls::UnrollAttr>(hls::kUnrollAttr);
+  bool isConstant = getConstantIntValue(loop.getUpperBound()).has_value();
+  if (!lower || !step || *step <= 0 || (!isConstant && !trips))
     return loop.emitOpError()
-           << "expected constant bounds and a positive constant step";
+           << "expected constant bounds, or '" << hls::kTripCountAttr
+           << "' for an upper bound that is none, and a positive constant step";
+  if (!isConstant && unroll)
+    return loop.emitOpError()
+           << "expected an unrolled loop to have a constant trip count but it "
+              "is known at run time";
   for (auto [argument, init, result] : llvm::zip_equal(
            loop.getRegionIterArgs(), loop.getInitArgs(), loop.getResults())) {
     std::optional<std::string> type = scalarType(argument.getType());
@@ -103,7 +112,6 @@ LogicalResult Emitter::emitFor(scf::ForOp loop) {
     values[argument] = {name};
     values[result] = {name};
   }
-  auto unroll = loop->getAttrOfType<hls::UnrollAttr>(hls::kUnrollAttr);
   auto label = loop->getAttrOfType<StringAttr>(hls::kLabelAttr);
   if (label) {
     // Two columns left of the loop, as in the vendor's examples.
@@ -121,7 +129,8 @@ LogicalResult Emitter::emitFor(scf::ForOp loop) {
     variable = local(unroll ? "l" : "i" + std::to_string(depth));
   values[loop.getInductionVar()] = {variable};
   line() << "for (int " << variable << " = " << *lower << "; " << variable
-         << " < " << *upper << "; ";
+         << " < " << valueOf(loop.getUpperBound()).in(Precedence::Additive)
+         << "; ";
   if (*step == 1)
     os << "++" << variable;
   else
@@ -132,6 +141,9 @@ LogicalResult Emitter::emitFor(scf::ForOp loop) {
     pragma() << "pipeline II=" << pipeline.getIi() << "\n";
   if (loop->hasAttr(hls::kDataflowAttr))
     pragma() << "dataflow\n";
+  if (trips)
+    pragma() << "loop_tripcount min=" << trips.getMin()
+             << " max=" << trips.getMax() << "\n";
   if (unroll) {
     pragma() << "unroll";
     if (unroll.getFactor() != 0)

@@ -77,6 +77,8 @@ private:
   // EmitStatements.cpp
   LogicalResult emitBlock(mlir::Block &block);
   LogicalResult emitOperation(Operation *op);
+  /// How `value` is passed to a function.
+  std::string argument(Value value);
   LogicalResult emitFor(mlir::scf::ForOp loop);
   LogicalResult emitIf(mlir::scf::IfOp branch);
   LogicalResult emitYield(mlir::scf::YieldOp yield);

@@ -15,6 +15,7 @@
 #include "streamtensor/Dialect/HLS/IR/HLS.h"
 #include "streamtensor/Dialect/ITensor/IR/ITensor.h"
 #include "streamtensor/Dialect/Stream/IR/Stream.h"
+#include "streamtensor/Target/Report/ExecutionCounts.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -125,7 +126,8 @@ private:
   void collectFusion(func::FuncOp top);
   LogicalResult collectTask(func::FuncOp group, hls::TaskOp call);
   void collectBuffers(func::FuncOp function, const TaskInfo &task);
-  void chooseMacsFifo(TaskInfo &task);
+  void chooseMacsFifo(TaskInfo &task, func::FuncOp function,
+                      const llvm::StringMap<BlockArgument> &streams);
   FifoInfo *findFifo(StringRef name);
 
   ModuleOp module;
@@ -172,6 +174,17 @@ LogicalResult Collector::collectArgument(func::FuncOp top, unsigned index) {
   if (!shape)
     shape = top.getArgAttrOfType<DenseI64ArrayAttr>(index, "dataflow.shape");
   info.shape = toVector(shape ? shape.asArrayRef() : type.getShape());
+  if (Attribute dims = top.getArgAttr(index, dataflow::kDimsAttr)) {
+    FailureOr<dataflow::RuntimeShape> sizes = dataflow::readShape(
+        RankedTensorType::get(info.shape, type.getElementType()), dims, [&] {
+          return top.emitOpError() << "argument '" << info.name << "': ";
+        });
+    if (failed(sizes))
+      return failure();
+    if (!sizes->isStatic())
+      for (const TripCount &size : sizes->sizes)
+        info.dims.push_back(size.str());
+  }
   info.value = dyn_cast_or_null<DenseElementsAttr>(
       top.getArgAttr(index, "dataflow.value"));
   int64_t lanes = 1;
@@ -239,14 +252,16 @@ void Collector::collectBuffers(func::FuncOp function, const TaskInfo &task) {
 
 /// The FIFO with most tokens that count the work of the task: inputs first,
 /// because a task with a reduction writes only at its end.
-void Collector::chooseMacsFifo(TaskInfo &task) {
+void Collector::chooseMacsFifo(TaskInfo &task, func::FuncOp function,
+                               const llvm::StringMap<BlockArgument> &streams) {
   if (task.macs == 0)
     return;
   for (const std::vector<std::string> *names : {&task.inputs, &task.outputs}) {
     int64_t most = 0;
     for (const std::string &name : *names) {
       const FifoInfo *fifo = findFifo(name);
-      if (fifo->tokens <= most || task.macs % fifo->tokens != 0)
+      if (fifo->tokens <= most || task.macs % fifo->tokens != 0 ||
+          !countsWork(function, streams.lookup(name), design.parameters))
         continue;
       most = fifo->tokens;
       task.macsFifo = name;
@@ -255,6 +270,11 @@ void Collector::chooseMacsFifo(TaskInfo &task) {
     if (most != 0)
       return;
   }
+  if (!design.parameters.empty())
+    function.emitWarning() << "expected a FIFO of task '" << task.name
+                           << "' whose tokens are in proportion to its "
+                              "multiply-accumulates but got none; a run does "
+                              "not count them";
 }
 
 LogicalResult Collector::collectTask(func::FuncOp group, hls::TaskOp call) {
@@ -273,7 +293,10 @@ LogicalResult Collector::collectTask(func::FuncOp group, hls::TaskOp call) {
     task.macs = macs.getInt();
   task.estimate = estimateTask(function);
   DmaInfo dma;
+  llvm::StringMap<BlockArgument> streams;
   for (auto [index, operand] : llvm::enumerate(call.getOperands())) {
+    if (function.getArgAttr(index, dataflow::kParameterAttr))
+      continue;
     std::string direction =
         stringAttr(function.getArgAttr(index, hls::kDirectionAttr));
     if (direction != "in" && direction != "out")
@@ -284,6 +307,7 @@ LogicalResult Collector::collectTask(func::FuncOp group, hls::TaskOp call) {
       FifoInfo *fifo = findFifo(op.getSym());
       (direction == "in" ? task.inputs : task.outputs).push_back(fifo->name);
       (direction == "in" ? fifo->consumer : fifo->producer) = task.name;
+      streams[fifo->name] = function.getArgument(index);
       dma.fifo = fifo->name;
       dma.bytesPerToken = llvm::divideCeil(fifo->tokenBits, 8);
       dma.bytes = dma.bytesPerToken * fifo->tokens;
@@ -305,7 +329,7 @@ LogicalResult Collector::collectTask(func::FuncOp group, hls::TaskOp call) {
     design.dma.push_back(std::move(dma));
   }
   collectBuffers(function, task);
-  chooseMacsFifo(task);
+  chooseMacsFifo(task, function, streams);
   design.tasks.push_back(std::move(task));
   return success();
 }
@@ -360,8 +384,11 @@ FailureOr<DesignInfo> Collector::run() {
                                 << hls::kTopAttr << "' (phase hls)";
   design.function = top.getName().str();
   collectFusion(top);
+  for (const dataflow::ParameterRange &parameter : dataflow::parametersOf(top))
+    design.parameters.push_back(parameter);
   for (unsigned index = 0; index < top.getNumArguments(); ++index)
-    if (failed(collectArgument(top, index)))
+    if (!top.getArgAttr(index, dataflow::kParameterAttr) &&
+        failed(collectArgument(top, index)))
       return failure();
   for (auto function : module.getOps<func::FuncOp>())
     if (function->hasAttr(hls::kDataflowAttr))

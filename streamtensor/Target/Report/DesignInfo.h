@@ -14,6 +14,7 @@
 #ifndef STREAMTENSOR_TARGET_REPORT_DESIGNINFO_H
 #define STREAMTENSOR_TARGET_REPORT_DESIGNINFO_H
 
+#include "streamtensor/Dialect/Dataflow/IR/RuntimeSizes.h"
 #include "streamtensor/Support/TokenOrder.h"
 #include "streamtensor/Target/Report/Estimate.h"
 
@@ -31,8 +32,11 @@ struct ArgumentInfo {
   std::string name;     ///< as users call it: "arg0"
   std::string variable; ///< its name in C++
   std::string role; ///< input, weight, cache, mask, position, output, workspace
-  std::string dtype; ///< as in safetensors: "F32"
-  std::vector<int64_t> shape;
+  std::string dtype;          ///< as in safetensors: "F32"
+  std::vector<int64_t> shape; ///< the largest, where `dims` is not empty
+  /// The sizes as expressions of run-time parameters ("past + seq"); empty for
+  /// an argument whose sizes are constants.
+  std::vector<std::string> dims;
   /// Shape of the memory behind it; at least `shape`.
   std::vector<int64_t> bufferShape;
   int64_t bytes = 0; ///< of the memory
@@ -48,7 +52,7 @@ struct ArgumentInfo {
   int64_t channel = -1; ///< memory channel, -1 when the linker chooses
 };
 
-/// A FIFO between two tasks.
+/// A FIFO between two tasks. Numbers of one run are those at the largest sizes.
 struct FifoInfo {
   std::string name, group, producer, consumer, reason;
   int64_t depth = 0;
@@ -96,6 +100,8 @@ struct FusionInfo {
 /// A design.
 struct DesignInfo {
   std::string function;
+  /// Values behind the memory arguments of the top function, in its order.
+  std::vector<dataflow::ParameterRange> parameters;
   std::vector<ArgumentInfo> arguments;
   std::vector<std::string> groups;
   std::vector<FifoInfo> fifos;

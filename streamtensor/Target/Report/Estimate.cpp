@@ -19,6 +19,7 @@
 #include "streamtensor/Target/Report/Estimate.h"
 
 #include "streamtensor/Dialect/HLS/IR/HLS.h"
+#include "streamtensor/Dialect/HLS/IR/Loops.h"
 #include "streamtensor/Dialect/Stream/IR/Stream.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -26,7 +27,6 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -222,12 +222,8 @@ static ResourceUse estimateBuffer(stream::BufferOp buffer) {
 // Tasks
 //===----------------------------------------------------------------------===//
 
-static int64_t tripCount(scf::ForOp loop) {
-  int64_t lower = getConstantIntValue(loop.getLowerBound()).value_or(0);
-  int64_t upper = getConstantIntValue(loop.getUpperBound()).value_or(0);
-  int64_t step = getConstantIntValue(loop.getStep()).value_or(1);
-  return std::max<int64_t>(0, llvm::divideCeil(upper - lower, step));
-}
+/// Estimates are for the largest sizes.
+static int64_t tripCount(scf::ForOp loop) { return hls::tripBounds(loop).max; }
 
 /// How many iterations exist at once.
 static int64_t unrollFactor(scf::ForOp loop) {

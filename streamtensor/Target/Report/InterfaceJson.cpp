@@ -63,6 +63,14 @@ void streamtensor::writeInterfaceJson(const DesignInfo &design,
     json.attribute("function", design.function);
     json.attribute("kernel", "hls/kernel.cpp");
     json.attribute("kernel_sha256", kernelSha256);
+    json.attributeArray("parameters", [&] {
+      for (const dataflow::ParameterRange &parameter : design.parameters)
+        json.object([&] {
+          json.attribute("name", parameter.name);
+          json.attribute("min", parameter.smallest);
+          json.attribute("max", parameter.largest);
+        });
+    });
     json.attributeArray("arguments", [&] {
       for (const ArgumentInfo &argument : design.arguments)
         json.object([&] {
@@ -70,6 +78,14 @@ void streamtensor::writeInterfaceJson(const DesignInfo &design,
           json.attribute("role", argument.role);
           json.attribute("dtype", argument.dtype);
           attributeList(json, "shape", argument.shape);
+          if (!argument.dims.empty()) {
+            json.attributeBegin("dims");
+            std::vector<std::string> quoted;
+            for (const std::string &size : argument.dims)
+              quoted.push_back('"' + size + '"');
+            json.rawValue(spellList(quoted));
+            json.attributeEnd();
+          }
           attributeList(json, "buffer_shape", argument.bufferShape);
           json.attribute("bytes", argument.bytes);
           writePacking(json, argument);

@@ -69,3 +69,63 @@ func.func @part(%x: memref<4xf32>) {
   }
   return
 }
+
+// -----
+
+func.func @unknown_parameter(%x: memref<4xf32>) {
+  dataflow.kernel "k" (%m: memref<4xf32> = %x : memref<4xf32>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %s = stream.stream "s" tokens 4 : !stream.stream<1xf32, 2>
+    dataflow.task "t" attributes {kind = "compute"} {
+      // expected-error @below {{expected 'dataflow.parameters' of the function to say the values of 'seq'}}
+      %n = dataflow.trip_count "seq max 4"
+      scf.for %i = %c0 to %n step %c1 {
+        %t = memref.alloc() : memref<1xf32>
+        stream.write %t, %s : memref<1xf32>, !stream.stream<1xf32, 2>
+      }
+    }
+    dataflow.yield
+  }
+  return
+}
+
+// -----
+
+func.func @beyond_memory(%x: memref<4xf32>) attributes {dataflow.parameters = {seq = array<i64: 0, 5>}} {
+  dataflow.kernel "k" (%m: memref<4xf32> = %x : memref<4xf32>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %s = stream.stream "s" tokens 4 : !stream.stream<1xf32, 2>
+    dataflow.task "t" attributes {kind = "compute"} {
+      // expected-error @below {{expected parameter 'seq' to be at most 4, for which there is memory, but the function takes up to 5}}
+      %n = dataflow.trip_count "seq max 4"
+      scf.for %i = %c0 to %n step %c1 {
+        %t = memref.alloc() : memref<1xf32>
+        stream.write %t, %s : memref<1xf32>, !stream.stream<1xf32, 2>
+      }
+    }
+    dataflow.yield
+  }
+  return
+}
+
+// -----
+
+func.func @step(%x: memref<4xf32>) attributes {dataflow.parameters = {seq = array<i64: 0, 4>}} {
+  dataflow.kernel "k" (%m: memref<4xf32> = %x : memref<4xf32>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %s = stream.stream "s" tokens 4 : !stream.stream<1xf32, 2>
+    dataflow.task "t" attributes {kind = "compute"} {
+      %n = dataflow.trip_count "seq max 4"
+      // expected-error @below {{expected a constant lower bound and a positive constant step below a run-time upper bound}}
+      scf.for %i = %c0 to %n step %n {
+        %t = memref.alloc() : memref<1xf32>
+        stream.write %t, %s : memref<1xf32>, !stream.stream<1xf32, 2>
+      }
+    }
+    dataflow.yield
+  }
+  return
+}

@@ -18,7 +18,8 @@ func.func @group0(%m: memref<8xf32>) {
 // CHECK-LABEL: func.func @directives
 // CHECK-SAME: #hls.interface<bundle = "gmem0", depth = 576, burst = 64>
 func.func @directives(%m: memref<576xf32> {
-    hls.interface = #hls.interface<bundle = "gmem0", depth = 576, burst = 64>}) {
+    hls.interface = #hls.interface<bundle = "gmem0", depth = 576, burst = 64>},
+    %n: index) {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
   %end = arith.constant 36 : index
@@ -34,5 +35,8 @@ func.func @directives(%m: memref<576xf32> {
     } {hls.unroll = #hls.unroll<factor = 0>}
   // CHECK: } {hls.pipeline = #hls.pipeline<ii = 1>}
   } {hls.pipeline = #hls.pipeline<ii = 1>}
+  scf.for %i = %zero to %n step %one {
+  // CHECK: } {hls.trip_count = #hls.trip_count<min = 1, max = 128>}
+  } {hls.trip_count = #hls.trip_count<min = 1, max = 128>}
   return
 }

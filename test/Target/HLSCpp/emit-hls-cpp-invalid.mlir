@@ -60,9 +60,21 @@ func.func private @large(%x: memref<65536x65536xf32> {hls.name = "x"}) attribute
 func.func private @bounds(%n: index {hls.name = "n"}) attributes {hls.task} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  // expected-error @below {{expected constant bounds and a positive constant step}}
+  // expected-error @below {{expected constant bounds, or 'hls.trip_count' for an upper bound that is none, and a positive constant step}}
   scf.for %i = %c0 to %n step %c1 {
   }
+  return
+}
+
+// -----
+
+// The number of copies of the hardware does not depend on a value.
+func.func private @unrolled(%n: index {hls.name = "n"}) attributes {hls.task} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-error @below {{expected an unrolled loop to have a constant trip count but it is known at run time}}
+  scf.for %i = %c0 to %n step %c1 {
+  } {hls.trip_count = #hls.trip_count<min = 0, max = 4>, hls.unroll = #hls.unroll<factor = 0>}
   return
 }
 

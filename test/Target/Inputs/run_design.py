@@ -5,6 +5,7 @@ says, element by element. Integers of this size have exact sums in float, in any
 order.
 
 usage: run_design.py PROGRAM DESIGN matvec|tasks|memory
+       run_design.py PROGRAM DESIGN append SEQ PAST
 """
 
 import json
@@ -59,11 +60,23 @@ def memory(numbers):
     return {"arg0": ([2, 3, 4], x)}, {"result0": [2.0 * (value + 1.0) for value in x]}
 
 
+def append(numbers, seq, past):
+    x, cache = numbers(seq * 4), numbers(past * 4)
+    rows = [2.0 * value for value in cache + x]
+    products = [
+        sum(x[i * 4 + k] * rows[j * 4 + k] for k in range(4))
+        for i in range(seq)
+        for j in range(past + seq)
+    ]
+    inputs = {"arg0": ([seq, 4], x), "arg1": ([past, 4], cache)}
+    return inputs, {"result0": rows, "result1": products}
+
+
 def main():
-    program, design, case = sys.argv[1:]
+    program, design, case, *sizes = sys.argv[1:]
     generator = random.Random(7)
-    inputs, expected = {"matvec": matvec, "tasks": tasks, "memory": memory}[case](
-        lambda count: [float(generator.randint(-8, 8)) for _ in range(count)]
+    inputs, expected = {"matvec": matvec, "tasks": tasks, "memory": memory, "append": append}[case](
+        lambda count: [float(generator.randint(-8, 8)) for _ in range(count)], *map(int, sizes)
     )
     source, result = f"{design}/in.safetensors", f"{design}/out.safetensors"
     counts = f"{design}/run.json"

@@ -30,9 +30,11 @@
 #include "streamtensor/Dialect/HLS/IR/HLSOps.h.inc"
 
 namespace streamtensor::hls {
-/// On scf.for: a pipelined loop, an unrolled loop, its C++ label (a string).
+/// On scf.for: a pipelined loop, an unrolled loop, the bounds of a run-time
+/// trip count, its C++ label (a string).
 inline constexpr llvm::StringLiteral kPipelineAttr = "hls.pipeline";
 inline constexpr llvm::StringLiteral kUnrollAttr = "hls.unroll";
+inline constexpr llvm::StringLiteral kTripCountAttr = "hls.trip_count";
 inline constexpr llvm::StringLiteral kLabelAttr = "hls.label";
 /// On allocations: an array of #hls.partition, the memory, the C++ name.
 inline constexpr llvm::StringLiteral kPartitionAttr = "hls.partition";

@@ -22,9 +22,9 @@ def HLS_Dialect : Dialect {
   let cppNamespace = "::streamtensor::hls";
   let summary = "Pragmas of high-level synthesis, and the calls of a dataflow region";
   let description = [{
-    Attributes stand on loops (`hls.pipeline`, `hls.unroll`, `hls.label`), on
-    allocations (`hls.partition`, `hls.storage`, `hls.name`) and on the
-    arguments of the top function (`hls.interface`).
+    Attributes stand on loops (`hls.pipeline`, `hls.unroll`, `hls.trip_count`,
+    `hls.label`), on allocations (`hls.partition`, `hls.storage`, `hls.name`)
+    and on the arguments of the top function (`hls.interface`).
   }];
   let useDefaultAttributePrinterParser = 1;
   let extraClassDeclaration = [{
@@ -56,6 +56,21 @@ def HLS_UnrollAttr : HLS_Attr<"Unroll", "unroll"> {
   }];
   let parameters = (ins "int64_t":$factor);
   let assemblyFormat = "`<` `factor` `=` $factor `>`";
+}
+
+def HLS_TripCountAttr : HLS_Attr<"TripCount", "trip_count"> {
+  let summary = "bounds of the trip count of a loop that runs to a run-time count";
+  let description = [{
+    Least and largest number of iterations. On every `scf.for` whose upper bound
+    is no constant; it says to reports how long the loop can be, and changes
+    nothing in the hardware.
+
+    ```mlir
+    #hls.trip_count<min = 1, max = 128>
+    ```
+  }];
+  let parameters = (ins "int64_t":$min, "int64_t":$max);
+  let assemblyFormat = "`<` `min` `=` $min `,` `max` `=` $max `>`";
 }
 
 def HLS_PartitionAttr : HLS_Attr<"Partition", "partition"> {
