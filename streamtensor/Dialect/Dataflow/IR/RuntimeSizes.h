@@ -40,6 +40,10 @@ inline constexpr llvm::StringLiteral kDimsAttr = "dataflow.dims";
 /// which may be larger.
 inline constexpr llvm::StringLiteral kParametersAttr = "dataflow.parameters";
 
+/// On an argument of type index of a function (phase `hls`): the name of the
+/// parameter whose value it is.
+inline constexpr llvm::StringLiteral kParameterAttr = "dataflow.parameter";
+
 /// The sizes of a tensor.
 struct RuntimeShape {
   llvm::SmallVector<TripCount> sizes;
