@@ -230,37 +230,76 @@ void BoxCopy::runLoop(size_t loop, const char *from, char *to) const {
 void BoxCopy::run(const char *from, char *to) const { runLoop(0, from, to); }
 
 std::vector<char> streamtensor::packTokens(const HostTensor &tensor,
-                                           const TokenOrder &order) {
+                                           const TokenOrder &order,
+                                           ArrayRef<int64_t> shape) {
   const size_t bytes = getElementBytes(tensor.kind);
   std::vector<int64_t> element = order.elementShape();
-  BoxCopy copy(element, rowMajorStrides(order.dataExtents()),
-               rowMajorStrides(element), bytes);
+  SmallVector<int64_t> strides = rowMajorStrides(shape);
+  BoxCopy copy(element, strides, rowMajorStrides(element), bytes);
   const size_t tokenBytes = order.tokenElements() * bytes;
   std::vector<char> tokens(order.numTokens() * tokenBytes);
   char *to = tokens.data();
-  forEachTokenOffset(order, [&](int64_t offset) {
+  forEachTokenOffset(order, strides, [&](int64_t offset) {
     copy.run(tensor.data.data() + offset * bytes, to);
     to += tokenBytes;
   });
   return tokens;
 }
 
+std::vector<char> streamtensor::packTokens(const HostTensor &tensor,
+                                           const TokenOrder &order) {
+  return packTokens(tensor, order, order.dataExtents());
+}
+
 int64_t streamtensor::unpackTokens(const char *tokens, const TokenOrder &order,
+                                   ArrayRef<int64_t> shape,
                                    HostTensor &tensor) {
   const size_t bytes = getElementBytes(tensor.kind);
   std::vector<int64_t> element = order.elementShape();
   SmallVector<int64_t> inside = rowMajorStrides(element),
-                       outside = rowMajorStrides(order.dataExtents());
+                       outside = rowMajorStrides(shape);
   BoxCopy copy(element, inside, outside, bytes);
   // Coverage: the same copy over bytes that are 1.
   BoxCopy mark(element, inside, outside, 1);
   std::vector<char> ones(order.tokenElements(), 1),
       covered(tensor.numElements(), 0);
   const size_t tokenBytes = order.tokenElements() * bytes;
-  forEachTokenOffset(order, [&](int64_t offset) {
+  forEachTokenOffset(order, outside, [&](int64_t offset) {
     copy.run(tokens, tensor.data.data() + offset * bytes);
     mark.run(ones.data(), covered.data() + offset);
     tokens += tokenBytes;
   });
-  return llvm::count(covered, 0);
+  int64_t spanned = 1;
+  for (int64_t extent : order.dataExtents())
+    spanned *= extent;
+  return spanned - llvm::count(covered, 1);
+}
+
+int64_t streamtensor::unpackTokens(const char *tokens, const TokenOrder &order,
+                                   HostTensor &tensor) {
+  return unpackTokens(tokens, order, order.dataExtents(), tensor);
+}
+
+/// Copies the corner of shape `shape` between two row-major tensors.
+static void copyCorner(const HostTensor &from, ArrayRef<int64_t> shape,
+                       HostTensor &to) {
+  if (!llvm::is_contained(shape, 0))
+    BoxCopy(shape, rowMajorStrides(from.shape), rowMajorStrides(to.shape),
+            getElementBytes(from.kind))
+        .run(from.data.data(), to.data.data());
+}
+
+HostTensor streamtensor::placeInCorner(const HostTensor &tensor,
+                                       ArrayRef<int64_t> shape) {
+  HostTensor result(shape, tensor.kind);
+  fillPoison(result.kind, result.data.data(), result.numElements());
+  copyCorner(tensor, tensor.shape, result);
+  return result;
+}
+
+HostTensor streamtensor::cutCorner(const HostTensor &tensor,
+                                   ArrayRef<int64_t> shape) {
+  HostTensor result(shape, tensor.kind);
+  copyCorner(tensor, shape, result);
+  return result;
 }

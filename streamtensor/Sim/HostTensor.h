@@ -177,11 +177,10 @@ private:
 llvm::SmallVector<int64_t> rowMajorStrides(llvm::ArrayRef<int64_t> shape);
 
 /// Calls `fn(element offset of the token's first element)` for each token of
-/// `order` over a row-major tensor.
+/// `order` over a tensor with these strides, in elements.
 template <typename Fn>
-void forEachTokenOffset(const TokenOrder &order, Fn fn) {
-  std::vector<int64_t> extents = order.dataExtents();
-  llvm::SmallVector<int64_t> strides = rowMajorStrides(extents);
+void forEachTokenOffset(const TokenOrder &order,
+                        llvm::ArrayRef<int64_t> strides, Fn fn) {
   order.forEachToken([&](const std::vector<int64_t> &offsets) {
     int64_t linear = 0;
     for (size_t dim = 0; dim < offsets.size(); ++dim)
@@ -191,14 +190,27 @@ void forEachTokenOffset(const TokenOrder &order, Fn fn) {
 }
 
 /// The tokens of `order` over `tensor`, one after the other. The tensor's
-/// elements, row-major, are those of a tensor of shape `order.dataExtents()`.
+/// elements, row-major, are those of a tensor of shape `shape`, in whose corner
+/// the tensor of shape `order.dataExtents()` lies.
+std::vector<char> packTokens(const HostTensor &tensor, const TokenOrder &order,
+                             llvm::ArrayRef<int64_t> shape);
+/// The same, when the order spans the whole tensor.
 std::vector<char> packTokens(const HostTensor &tensor, const TokenOrder &order);
 
-/// The inverse of `packTokens`: places tokens into `tensor`, whose shape holds
-/// as many elements as `order` spans. Returns the number of elements that no
-/// token covered.
+/// The inverse of `packTokens`: places tokens into `tensor`, which has as many
+/// elements as `shape`. Returns the number of elements that `order` spans and
+/// no token covered.
+int64_t unpackTokens(const char *tokens, const TokenOrder &order,
+                     llvm::ArrayRef<int64_t> shape, HostTensor &tensor);
 int64_t unpackTokens(const char *tokens, const TokenOrder &order,
                      HostTensor &tensor);
+
+/// A tensor of shape `shape` in whose corner `tensor` lies; what is outside of
+/// it is poison. No size of `tensor` is larger than that of `shape`.
+HostTensor placeInCorner(const HostTensor &tensor,
+                         llvm::ArrayRef<int64_t> shape);
+/// The inverse: the corner of shape `shape`.
+HostTensor cutCorner(const HostTensor &tensor, llvm::ArrayRef<int64_t> shape);
 
 } // namespace streamtensor
 

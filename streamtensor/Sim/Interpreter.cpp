@@ -13,6 +13,7 @@
 
 #include "streamtensor/Sim/Interpreter.h"
 
+#include "streamtensor/Dialect/Dataflow/IR/RuntimeSizes.h"
 #include "streamtensor/Dialect/HLS/IR/HLS.h"
 #include "streamtensor/Sim/InterpreterCompiler.h"
 
@@ -68,7 +69,7 @@ const OperationRecord *Recording::findOperation(StringRef name) const {
 
 namespace {
 
-enum class ArgumentRole { Input, Output, Workspace };
+enum class ArgumentRole { Input, Output, Workspace, Parameter };
 
 /// One argument of the function, as its caller sees it.
 struct Argument {
@@ -99,6 +100,17 @@ bool describeArguments(func::FuncOp function, size_t numInputs,
     Argument argument;
     auto name = function.getArgAttrOfType<StringAttr>(index, "dataflow.name");
     argument.name = name ? name.str() : "arg" + std::to_string(index);
+    if (auto parameter = function.getArgAttrOfType<StringAttr>(
+            index, dataflow::kParameterAttr)) {
+      if (!type.isIndex())
+        return fail(error, "expected the parameter '" + parameter.getValue() +
+                               "' to be an index but got '" + typeText(type) +
+                               "'");
+      argument.role = ArgumentRole::Parameter;
+      argument.name = parameter.str();
+      arguments.push_back(std::move(argument));
+      continue;
+    }
     FailureOr<Layout> layout = getLayout(type);
     if (failed(layout))
       return fail(error, "expected argument '" + argument.name +
@@ -206,6 +218,20 @@ func::FuncOp findFunction(ModuleOp module, StringRef name, std::string &error) {
 
 } // namespace
 
+FailureOr<std::vector<std::vector<int64_t>>>
+streamtensor::getInputShapes(ModuleOp module, StringRef functionName,
+                             size_t numInputs, std::string &error) {
+  func::FuncOp function = findFunction(module, functionName, error);
+  std::vector<Argument> arguments;
+  if (!function || !describeArguments(function, numInputs, arguments, error))
+    return failure();
+  std::vector<std::vector<int64_t>> shapes;
+  for (Argument &argument : arguments)
+    if (argument.role == ArgumentRole::Input)
+      shapes.push_back(std::move(argument.shape));
+  return shapes;
+}
+
 FailureOr<std::vector<HostTensor>>
 streamtensor::interpret(ModuleOp module, StringRef functionName,
                         ArrayRef<HostTensor> inputs,
@@ -224,7 +250,7 @@ streamtensor::interpret(ModuleOp module, StringRef functionName,
             std::to_string(inputs.size());
     return failure();
   }
-  Program program(module);
+  Program program(module, options.parameters);
   CompiledFunction *compiled = program.getFunction(function);
   if (!compiled) {
     error = program.error;
@@ -237,6 +263,16 @@ streamtensor::interpret(ModuleOp module, StringRef functionName,
   const HostTensor *input = inputs.begin();
   for (auto [argument, slot] :
        llvm::zip_equal(arguments, compiled->arguments)) {
+    if (argument.role == ArgumentRole::Parameter) {
+      auto value = options.parameters.find(argument.name);
+      if (value == options.parameters.end()) {
+        error = "expected a value of the run-time parameter '" + argument.name +
+                "' but got none";
+        return failure();
+      }
+      frame->scalars[slot.index].i = value->second;
+      continue;
+    }
     Buffer &buffer = frame->buffers[slot.index];
     if (argument.role != ArgumentRole::Input)
       buffer = allocateBuffer(argument.layout);

@@ -15,6 +15,7 @@
 #define STREAMTENSOR_SIM_INTERPRETER_H
 
 #include "streamtensor/Sim/HostTensor.h"
+#include "streamtensor/Support/TripCount.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Support/LLVM.h"
@@ -36,7 +37,8 @@ struct TokenRecord {
   std::string task, kind, argument;
   ElementKind element = ElementKind::F32;
   int64_t tokenElements = 1;
-  /// The itensor's order; nothing once streams have replaced itensors.
+  /// The itensor's order, at the values of the parameters; nothing once streams
+  /// have replaced itensors.
   std::optional<TokenOrder> order;
   /// FIFOs that the task reads, by their names.
   std::vector<std::string> inputs;
@@ -76,6 +78,8 @@ struct Recording {
 };
 
 struct InterpretOptions {
+  /// Values of the run-time parameters (`dataflow.parameters`).
+  ParameterValues parameters;
   /// Filled when set.
   Recording *recording = nullptr;
   /// How many bytes of tokens are kept per FIFO.
@@ -90,6 +94,10 @@ struct InterpretOptions {
 /// are the results, those of role `workspace` are allocated here, and a packed
 /// weight (`dataflow.packing`) is packed from its row-major input.
 ///
+/// A tensor of run-time size is given, and returned, in the corner of a tensor
+/// of its largest size; what lies outside is not specified. An argument that is
+/// a parameter (`dataflow.parameter`) is no input: it comes from the options.
+///
 /// Errors (a wrong input, an operation that cannot be interpreted, an index out
 /// of bounds, a deadlock, tokens left over or missing) are described in
 /// `error`.
@@ -97,6 +105,11 @@ mlir::FailureOr<std::vector<HostTensor>>
 interpret(mlir::ModuleOp module, llvm::StringRef function,
           llvm::ArrayRef<HostTensor> inputs, const InterpretOptions &options,
           std::string &error);
+
+/// The shapes of the inputs that `interpret` takes, given how many there are.
+mlir::FailureOr<std::vector<std::vector<int64_t>>>
+getInputShapes(mlir::ModuleOp module, llvm::StringRef function,
+               size_t numInputs, std::string &error);
 
 } // namespace streamtensor
 

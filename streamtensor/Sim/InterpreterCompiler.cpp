@@ -236,6 +236,29 @@ FailureOr<ElementKind> FunctionCompiler::kindOf(Type type, Operation *op) {
                         text + "'");
 }
 
+LogicalResult FunctionCompiler::checkParameters(const ParameterValues &maxima,
+                                                Operation *op) {
+  for (const auto &[name, maximum] : maxima) {
+    auto it = program.parameters.find(name);
+    if (it == program.parameters.end())
+      return refuse(op, "expected a value of the run-time parameter '" + name +
+                            "' but got none");
+    if (it->second < 0 || it->second > maximum)
+      return refuse(op, "expected a value of 0 to " + Twine(maximum) +
+                            " of the run-time parameter '" + name +
+                            "' but got " + Twine(it->second));
+  }
+  return success();
+}
+
+FailureOr<TokenOrder> FunctionCompiler::orderOf(itensor::ITensorType type,
+                                                Operation *op) {
+  SymbolicOrder order = type.getSymbolicOrder();
+  if (failed(checkParameters(order.maxima, op)))
+    return failure();
+  return order.at(program.parameters);
+}
+
 SliceOffset FunctionCompiler::sliceOffset(Operation *op,
                                           ArrayRef<OpFoldResult> offsets,
                                           ArrayRef<int64_t> sizes,

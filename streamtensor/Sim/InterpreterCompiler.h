@@ -150,13 +150,16 @@ struct CompiledFunction {
 /// All functions of a module that are called, compiled on first use.
 class Program {
 public:
-  explicit Program(mlir::ModuleOp module) : module(module) {}
+  Program(mlir::ModuleOp module, const ParameterValues &parameters)
+      : module(module), parameters(parameters) {}
 
   /// The compiled function, or null and the cause in `error`.
   CompiledFunction *getFunction(mlir::func::FuncOp function);
   CompiledFunction *getFunction(llvm::StringRef name);
 
   mlir::ModuleOp module;
+  /// Values of the run-time parameters: everything is compiled for these.
+  const ParameterValues &parameters;
   std::string error;
 
 private:
@@ -222,6 +225,8 @@ Buffer allocateBuffer(const Layout &layout);
 struct Channel {
   FifoSpec spec;
   itensor::ITensorType type;
+  /// That of `type`, at the values of the parameters.
+  TokenOrder order;
   std::string process; // that writes it
   /// One FIFO per reading process: before `materialized`, several tasks may
   /// read one itensor. At least one.
@@ -265,6 +270,12 @@ private:
   mlir::LogicalResult refuse(mlir::Operation *op, const llvm::Twine &why);
   mlir::FailureOr<Layout> layoutOf(mlir::Value value, mlir::Operation *op);
   mlir::FailureOr<ElementKind> kindOf(mlir::Type type, mlir::Operation *op);
+  /// The order of `type` at the values of the parameters.
+  mlir::FailureOr<TokenOrder> orderOf(itensor::ITensorType type,
+                                      mlir::Operation *op);
+  /// Fails when a parameter in `maxima` has no value up to its maximum.
+  mlir::LogicalResult checkParameters(const ParameterValues &maxima,
+                                      mlir::Operation *op);
   SliceOffset sliceOffset(mlir::Operation *op,
                           llvm::ArrayRef<mlir::OpFoldResult> offsets,
                           llvm::ArrayRef<int64_t> sizes,
@@ -311,8 +322,9 @@ private:
   /// branches of an scf.if disagree.
   mlir::Value channelOf(mlir::Value value);
   mlir::LogicalResult planChannels(dataflow::KernelOp kernel);
-  Channel &addChannel(mlir::Value root, llvm::StringRef name,
-                      llvm::StringRef process);
+  mlir::FailureOr<Channel *> addChannel(mlir::Value root, llvm::StringRef name,
+                                        llvm::StringRef process,
+                                        mlir::Operation *op);
   /// The slot of the FIFO that `reader` reads: an itensor.read, an operation
   /// that moves tokens, or an operand of a kernel's yield.
   unsigned readSlot(const void *reader);

@@ -61,17 +61,23 @@ Value FunctionCompiler::channelOf(Value value) {
       .Default([&](Operation *) { return value; });
 }
 
-Channel &FunctionCompiler::addChannel(Value root, StringRef name,
-                                      StringRef process) {
+FailureOr<Channel *> FunctionCompiler::addChannel(Value root, StringRef name,
+                                                  StringRef process,
+                                                  Operation *op) {
+  auto type = cast<ITensorType>(root.getType());
+  FailureOr<TokenOrder> order = orderOf(type, op);
+  if (failed(order))
+    return failure();
   Channel &channel = channels[root];
-  channel.type = cast<ITensorType>(root.getType());
+  channel.type = type;
+  channel.order = *order;
   channel.process = process.str();
   channel.spec.name = name.str();
   channel.spec.tokenBytes =
       channel.type.getTokenElements() *
       getElementBytes(*getElementKind(channel.type.getElementType()));
-  channel.spec.tokens = channel.type.getNumTokens();
-  return channel;
+  channel.spec.tokens = channel.order.numTokens();
+  return &channel;
 }
 
 unsigned FunctionCompiler::readSlot(const void *reader) {
@@ -94,7 +100,8 @@ LogicalResult FunctionCompiler::planChannels(dataflow::KernelOp kernel) {
     if (!type)
       continue;
     std::string name = "operand " + std::to_string(argument.getArgNumber());
-    addChannel(argument, name, name);
+    if (failed(addChannel(argument, name, name, kernel)))
+      return failure();
   }
   for (Operation &op : kernel.getBlock()) {
     for (Value value : op.getResults())
@@ -110,11 +117,13 @@ LogicalResult FunctionCompiler::planChannels(dataflow::KernelOp kernel) {
         if (task.getOutputs().size() > 1)
           name += std::to_string(index);
         auto instance = init.getDefiningOp<itensor::InstanceOp>();
-        Channel &channel =
+        FailureOr<Channel *> channel =
             addChannel(result, instance ? instance.getSym() : StringRef(name),
-                       task.getSym());
+                       task.getSym(), task);
+        if (failed(channel))
+          return failure();
         if (instance)
-          channel.spec.depth = instance.getDepth();
+          (*channel)->spec.depth = instance.getDepth();
         if (channelOf(
                 cast<dataflow::YieldOp>(task.getYield()).getValues()[index]) !=
             result)
@@ -129,8 +138,10 @@ LogicalResult FunctionCompiler::planChannels(dataflow::KernelOp kernel) {
       std::string name =
           (op.getName().stripDialect() + "_" + Twine(numConverters++)).str();
       for (auto [index, result] : llvm::enumerate(op.getResults()))
-        addChannel(result, name + (index ? "_" + std::to_string(index) : ""),
-                   name);
+        if (failed(addChannel(result,
+                              name + (index ? "_" + std::to_string(index) : ""),
+                              name, &op)))
+          return failure();
     }
   }
   // Once DMAs are tasks, forks are tasks too.
@@ -258,7 +269,7 @@ Step FunctionCompiler::addProcess(ProcessInfo info, Steps body,
 /// The implicit DMA of a kernel operand: streams a tensor.
 void FunctionCompiler::compileLoad(Value argument, Value tensor, Steps &steps) {
   const Channel &channel = channels[argument];
-  auto order = std::make_shared<TokenOrder>(channel.type.getOrder());
+  auto order = std::make_shared<TokenOrder>(channel.order);
   const Layout layout = *getLayout(tensor.getType());
   std::vector<int64_t> element = order->elementShape();
   BoxCopy copy(element, layout.strides, rowMajorStrides(element),
@@ -266,10 +277,11 @@ void FunctionCompiler::compileLoad(Value argument, Value tensor, Steps &steps) {
   const unsigned source = buffer(tensor);
   std::vector<unsigned> slots(channel.slots.begin(), channel.slots.end());
   const size_t tokenBytes = channel.spec.tokenBytes;
-  Step body = [=, bytes = layout.elementBytes](Frame &f) {
+  Step body = [=, strides = layout.strides,
+               bytes = layout.elementBytes](Frame &f) {
     std::vector<char> token(tokenBytes);
     const Buffer tensor = f.buffers[source];
-    forEachTokenOffset(*order, [&](int64_t offset) {
+    forEachTokenOffset(*order, strides, [&](int64_t offset) {
       copy.run(tensor.at(offset, bytes), token.data());
       for (unsigned slot : slots)
         f.fifos[slot]->write(token.data());
@@ -283,18 +295,21 @@ LogicalResult FunctionCompiler::compileStore(OpOperand &yielded, Value tensor,
                                              Operation *kernel, Steps &steps) {
   auto type = cast<ITensorType>(yielded.get().getType());
   FailureOr<Layout> layout = layoutOf(tensor, kernel);
-  if (failed(layout))
+  FailureOr<TokenOrder> order = orderOf(type, kernel);
+  if (failed(layout) || failed(order))
     return failure();
-  auto order = std::make_shared<TokenOrder>(type.getOrder());
   const unsigned fifo = readSlot(&yielded), target = buffer(tensor);
-  const int64_t count = type.getNumTokens();
+  const int64_t count = order->numTokens();
   const size_t tokenBytes = type.getTokenElements() * layout->elementBytes;
-  Step body = [=, layout = *layout](Frame &f) {
+  Step body = [=, layout = *layout, order = *order](Frame &f) {
     std::vector<char> tokens(count * tokenBytes);
     for (int64_t i = 0; i < count; ++i)
       f.fifos[fifo]->read(tokens.data() + i * tokenBytes);
+    // What lies outside of the corner must not be used by anyone.
     HostTensor assembled(layout.shape, layout.kind);
-    if (int64_t missing = unpackTokens(tokens.data(), *order, assembled))
+    fillPoison(layout.kind, assembled.data.data(), layout.numElements);
+    if (int64_t missing =
+            unpackTokens(tokens.data(), order, layout.shape, assembled))
       failAt(f, kernel, Twine(missing) + " elements of a result are missing");
     Buffer result{Storage::allocate(layout.bytes()), 0};
     std::memcpy(result.storage->data(), assembled.data.data(), layout.bytes());
@@ -343,7 +358,7 @@ LogicalResult FunctionCompiler::compileKernel(dataflow::KernelOp kernel,
       // One record per itensor, however many tasks read it.
       ArrayRef<unsigned> slots = channel.slots;
       f.fifos[slots.front()] =
-          &startFifo(f, name, channel.spec, kind, channel.type.getOrder());
+          &startFifo(f, name, channel.spec, kind, channel.order);
       for (unsigned slot : slots.drop_front())
         f.fifos[slot] = &f.network->addFifo(channel.spec);
     }
@@ -378,6 +393,15 @@ LogicalResult FunctionCompiler::compileDataflow(Operation *op, Steps &steps) {
     return compileKernel(kernel, steps);
   if (auto task = dyn_cast<dataflow::TaskOp>(op))
     return compileTask(task, steps);
+  if (auto count = dyn_cast<dataflow::TripCountOp>(op)) {
+    ParameterValues maxima;
+    TripCount trips = count.getTripCount(maxima);
+    if (failed(checkParameters(maxima, op)))
+      return failure();
+    out.scalars[scalar(count.getResult())].i =
+        trips.evaluate(program.parameters);
+    return success();
+  }
   return refuse(op, "the operation is not known to the interpreter");
 }
 
@@ -442,22 +466,26 @@ LogicalResult FunctionCompiler::compileITensor(Operation *op, Steps &steps) {
       .Case([&](itensor::ConverterOp converter) {
         ITensorType from = converter.getSource().getType(),
                     to = converter.getResult().getType();
-        auto source = std::make_shared<TokenOrder>(from.getOrder()),
-             target = std::make_shared<TokenOrder>(to.getOrder());
+        FailureOr<TokenOrder> source = orderOf(from, op),
+                              target = orderOf(to, op);
+        if (failed(source) || failed(target))
+          return LogicalResult::failure();
         const ElementKind kind = *getElementKind(from.getElementType());
         const unsigned fifo = readSlot(op);
         SmallVector<unsigned> slots = writeSlots(converter.getResult());
-        const int64_t count = from.getNumTokens();
-        Step body = [=](Frame &f) {
+        const int64_t count = source->numTokens();
+        // Both sides are in the corner of the largest tensor.
+        SmallVector<int64_t> shape = from.getTensorShape();
+        Step body = [=, source = *source, target = *target](Frame &f) {
           const size_t bytes = getElementBytes(kind);
-          const size_t fromBytes = source->tokenElements() * bytes,
-                       toBytes = target->tokenElements() * bytes;
+          const size_t fromBytes = source.tokenElements() * bytes,
+                       toBytes = target.tokenElements() * bytes;
           std::vector<char> tokens(count * fromBytes);
           for (int64_t i = 0; i < count; ++i)
             f.fifos[fifo]->read(tokens.data() + i * fromBytes);
-          HostTensor tensor(source->dataExtents(), kind);
-          unpackTokens(tokens.data(), *source, tensor);
-          tokens = packTokens(tensor, *target);
+          HostTensor tensor(shape, kind);
+          unpackTokens(tokens.data(), source, shape, tensor);
+          tokens = packTokens(tensor, target, shape);
           for (size_t at = 0; at < tokens.size(); at += toBytes)
             for (unsigned slot : slots)
               f.fifos[slot]->write(tokens.data() + at);
@@ -476,7 +504,10 @@ LogicalResult FunctionCompiler::compileITensor(Operation *op, Steps &steps) {
             getElementBytes(*getElementKind(from.getElementType()));
         const size_t fromBytes = from.getTokenElements() * bytes,
                      toBytes = to.getTokenElements() * bytes;
-        const int64_t count = from.getNumTokens();
+        FailureOr<TokenOrder> order = orderOf(from, op);
+        if (failed(order))
+          return LogicalResult::failure();
+        const int64_t count = order->numTokens();
         const unsigned fifo = readSlot(op);
         SmallVector<unsigned> slots = writeSlots(reassociate.getResult());
         // The elements inside a token pass row-major.
@@ -504,7 +535,7 @@ LogicalResult FunctionCompiler::compileITensor(Operation *op, Steps &steps) {
           llvm::append_range(slots, writeSlots(copy));
         const Channel &channel = channels[fork.getCopies().front()];
         const size_t bytes = channel.spec.tokenBytes;
-        const int64_t count = channel.type.getNumTokens();
+        const int64_t count = channel.order.numTokens();
         Step body = [=](Frame &f) {
           std::vector<char> token(bytes);
           for (int64_t i = 0; i < count; ++i) {

@@ -76,7 +76,8 @@ LogicalResult FunctionCompiler::compileStream(Operation *op, Steps &steps) {
         spec.name = stream.getSym().str();
         spec.tokenBytes = type.getTokenElements() * getElementBytes(*kind);
         spec.depth = type.getDepth();
-        if (stream.getTokens())
+        // Of run-time size it is the largest number.
+        if (stream.getTokens() && program.parameters.empty())
           spec.tokens = *stream.getTokens();
         const unsigned slot = slotOf(stream.getResult()).index;
         std::string region = out.op.getName().str();

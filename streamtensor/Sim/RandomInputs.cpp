@@ -12,6 +12,9 @@
 
 #include "streamtensor/Sim/RandomInputs.h"
 
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/Support/InterleavedRange.h"
+
 #include <cmath>
 #include <limits>
 
@@ -103,26 +106,60 @@ void fill(HostTensor &tensor, StringRef role, Random &random) {
 } // namespace
 
 FailureOr<std::vector<HostTensor>>
-streamtensor::makeRandomInputs(func::FuncOp function, uint64_t seed,
-                               std::string &error) {
+streamtensor::makeRandomInputs(func::FuncOp function,
+                               ArrayRef<std::vector<int64_t>> shapes,
+                               uint64_t seed, std::string &error) {
   std::vector<HostTensor> inputs;
-  for (auto [index, type] : llvm::enumerate(function.getArgumentTypes())) {
+  for (auto [index, type, shape] :
+       llvm::enumerate(function.getArgumentTypes(), shapes)) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     std::optional<ElementKind> kind;
-    if (tensor && tensor.hasStaticShape())
+    if (tensor && succeeded(verifyCompatibleShape(shape, tensor.getShape())))
       kind = getElementKind(tensor.getElementType());
     if (!kind) {
       llvm::raw_string_ostream(error)
-          << "expected argument " << index << " to be a static tensor but got '"
-          << type << "'";
+          << "expected argument " << index << " to be a tensor of sizes ["
+          << llvm::interleaved(shape) << "] but got '" << type << "'";
       return failure();
     }
     auto role = function.getArgAttrOfType<StringAttr>(index, "dataflow.role");
-    HostTensor input(tensor.getShape(), *kind);
+    HostTensor input(shape, *kind);
     // An argument's values do not depend on the others.
     Random random(seed * 0x100000001b3ull + index);
     fill(input, role ? role.getValue() : "", random);
     inputs.push_back(std::move(input));
   }
   return inputs;
+}
+
+FailureOr<std::vector<HostTensor>>
+streamtensor::makeRandomInputs(func::FuncOp function, uint64_t seed,
+                               std::string &error) {
+  std::vector<std::vector<int64_t>> shapes;
+  for (auto [index, type] : llvm::enumerate(function.getArgumentTypes())) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor || !tensor.hasStaticShape()) {
+      llvm::raw_string_ostream(error)
+          << "expected argument " << index << " to be a static tensor but got '"
+          << type << "'";
+      return failure();
+    }
+    shapes.emplace_back(tensor.getShape());
+  }
+  return makeRandomInputs(function, shapes, seed, error);
+}
+
+ParameterValues streamtensor::makeRandomParameters(
+    ArrayRef<dataflow::ParameterRange> parameters, uint64_t seed) {
+  ParameterValues values;
+  Random random(seed);
+  for (const dataflow::ParameterRange &parameter : parameters) {
+    const bool hasInside = parameter.largest - parameter.smallest >= 2;
+    const int64_t first = parameter.smallest + hasInside,
+                  last = parameter.largest - hasInside;
+    values[parameter.name] =
+        first + static_cast<int64_t>(random.next() %
+                                     static_cast<uint64_t>(last - first + 1));
+  }
+  return values;
 }

@@ -13,6 +13,7 @@
 #ifndef STREAMTENSOR_SIM_RANDOMINPUTS_H
 #define STREAMTENSOR_SIM_RANDOMINPUTS_H
 
+#include "streamtensor/Dialect/Dataflow/IR/RuntimeSizes.h"
 #include "streamtensor/Sim/HostTensor.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -20,8 +21,8 @@
 
 namespace streamtensor {
 
-/// Inputs for `function`, whose arguments are static tensors. The attribute
-/// `dataflow.role` of an argument decides what its values look like:
+/// Inputs for `function`, whose arguments are tensors, in these shapes. The
+/// attribute `dataflow.role` of an argument decides what its values look like:
 ///
 /// - weight: uniform of variance 1 / (last size), of rank 1 around 1
 /// - mask: 0 and the lowest float (or true and false), causal with further
@@ -34,8 +35,20 @@ namespace streamtensor {
 /// every machine. Fails when an argument cannot be filled, with the cause in
 /// `error`.
 mlir::FailureOr<std::vector<HostTensor>>
+makeRandomInputs(mlir::func::FuncOp function,
+                 llvm::ArrayRef<std::vector<int64_t>> shapes, uint64_t seed,
+                 std::string &error);
+/// The same for static tensors.
+mlir::FailureOr<std::vector<HostTensor>>
 makeRandomInputs(mlir::func::FuncOp function, uint64_t seed,
                  std::string &error);
+
+/// A value for each parameter, uniform strictly between its smallest and its
+/// largest one where there is such a value, else one of the two. The same seed
+/// gives the same values on every machine.
+ParameterValues
+makeRandomParameters(llvm::ArrayRef<dataflow::ParameterRange> parameters,
+                     uint64_t seed);
 
 } // namespace streamtensor
 

@@ -21,6 +21,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
@@ -80,8 +81,11 @@ void prepare(ModuleOp module) {
 }
 
 /// Builds the function that reads the inputs, calls `function` and writes the
-/// results.
-void addMain(ModuleOp module, func::FuncOp function) {
+/// results. The inputs are allocated in the shapes that they have; what becomes
+/// of these in `function` is known at run time only, so the sizes of a result
+/// are written before its elements.
+void addMain(ModuleOp module, func::FuncOp function,
+             ArrayRef<HostTensor> inputs) {
   MLIRContext *context = module.getContext();
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   Location loc = UnknownLoc::get(context);
@@ -92,37 +96,52 @@ void addMain(ModuleOp module, func::FuncOp function) {
   auto main = func::FuncOp::create(builder, loc, kMain,
                                    builder.getFunctionType({}, {}));
   builder.setInsertionPointToStart(main.addEntryBlock());
-  auto callTransfer = [&](StringRef callee, Value memref, int64_t index) {
-    auto type = cast<MemRefType>(memref.getType());
-    int64_t bytes = type.getNumElements() *
-                    getElementBytes(*getElementKind(type.getElementType()));
-    auto constant = [&](int64_t value) -> Value {
-      return arith::ConstantOp::create(builder, loc,
-                                       builder.getI64IntegerAttr(value));
-    };
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(builder, loc,
+                                     builder.getI64IntegerAttr(value));
+  };
+  auto callTransfer = [&](StringRef callee, Value memref, Value bytes,
+                          int64_t index) {
     Value address =
         memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, memref);
     address = arith::IndexCastOp::create(builder, loc, i64, address);
     func::CallOp::create(builder, loc, callee, TypeRange(),
-                         ValueRange{address, constant(bytes), constant(index)});
-  };
-  auto memrefType = [](Type type) {
-    auto tensor = cast<RankedTensorType>(type);
-    return MemRefType::get(tensor.getShape(), tensor.getElementType());
+                         ValueRange{address, bytes, constant(index)});
   };
   SmallVector<Value> arguments;
-  for (auto [index, type] : llvm::enumerate(function.getArgumentTypes())) {
-    Value memory = memref::AllocOp::create(builder, loc, memrefType(type));
-    callTransfer(kRead, memory, index);
-    arguments.push_back(bufferization::ToTensorOp::create(
-        builder, loc, type, memory, /*restrict=*/true));
+  for (auto [index, type, input] :
+       llvm::enumerate(function.getArgumentTypes(), inputs)) {
+    Type element = cast<RankedTensorType>(type).getElementType();
+    auto known = RankedTensorType::get(input.shape, element);
+    Value memory = memref::AllocOp::create(
+        builder, loc, MemRefType::get(input.shape, element));
+    callTransfer(kRead, memory, constant(input.data.size()), index);
+    Value tensor = bufferization::ToTensorOp::create(builder, loc, known,
+                                                     memory, /*restrict=*/true);
+    if (known != type)
+      tensor = tensor::CastOp::create(builder, loc, type, tensor);
+    arguments.push_back(tensor);
   }
   auto call = func::CallOp::create(builder, loc, function, arguments);
   for (auto [index, result] : llvm::enumerate(call.getResults())) {
+    auto type = cast<RankedTensorType>(result.getType());
     Value memory = bufferization::ToBufferOp::create(
-        builder, loc, memrefType(result.getType()), result,
-        /*read_only=*/true);
-    callTransfer(kWrite, memory, index);
+        builder, loc, MemRefType::get(type.getShape(), type.getElementType()),
+        result, /*read_only=*/true);
+    Value sizes = memref::AllocOp::create(
+        builder, loc, MemRefType::get({type.getRank()}, i64));
+    Value bytes =
+        constant(getElementBytes(*getElementKind(type.getElementType())));
+    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+      Value position = arith::ConstantIndexOp::create(builder, loc, dim);
+      Value size = memref::DimOp::create(builder, loc, memory, position);
+      size = arith::IndexCastOp::create(builder, loc, i64, size);
+      memref::StoreOp::create(builder, loc, size, sizes, position);
+      bytes = arith::MulIOp::create(builder, loc, bytes, size);
+    }
+    callTransfer(kWrite, sizes, constant(sizeof(int64_t) * type.getRank()),
+                 index);
+    callTransfer(kWrite, memory, bytes, index);
   }
   func::ReturnOp::create(builder, loc);
 }
@@ -188,18 +207,23 @@ streamtensor::runReference(ModuleOp module, StringRef functionName,
     return fail(error, "expected a function named '" + functionName + "'");
   auto isUsable = [](Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
-    return tensor && tensor.hasStaticShape() &&
-           getElementKind(tensor.getElementType());
+    return tensor && getElementKind(tensor.getElementType());
   };
   for (TypeRange types : {TypeRange(function.getArgumentTypes()),
                           TypeRange(function.getResultTypes())})
     if (!llvm::all_of(types, isUsable))
-      return fail(error, "expected static tensors as arguments and results");
+      return fail(error, "expected tensors as arguments and results");
   if (function.getNumArguments() != inputs.size())
     return fail(error, "expected " + Twine(function.getNumArguments()) +
                            " inputs but got " + Twine(inputs.size()));
+  for (auto [index, input] : llvm::enumerate(inputs)) {
+    auto type = cast<RankedTensorType>(function.getArgumentTypes()[index]);
+    if (failed(verifyCompatibleShape(input.shape, type.getShape())) ||
+        input.kind != getElementKind(type.getElementType()))
+      return fail(error, "input " + Twine(index) + " is a " + input.describe());
+  }
   prepare(*clone);
-  addMain(*clone, function);
+  addMain(*clone, function, inputs);
 
   SmallString<128> folderName;
   if (llvm::sys::fs::createUniqueDirectory("streamtensor-reference",
@@ -216,10 +240,6 @@ streamtensor::runReference(ModuleOp module, StringRef functionName,
   }
   bool written = writeFile(folder + "/input.mlir", text);
   for (auto [index, input] : llvm::enumerate(inputs)) {
-    auto type = cast<RankedTensorType>(function.getArgumentTypes()[index]);
-    if (ArrayRef(input.shape) != type.getShape() ||
-        input.kind != getElementKind(type.getElementType()))
-      return fail(error, "input " + Twine(index) + " is a " + input.describe());
     written &= writeFile(folder + "/input" + std::to_string(index) + ".bin",
                          StringRef(input.data.data(), input.data.size()));
   }
@@ -241,15 +261,20 @@ streamtensor::runReference(ModuleOp module, StringRef functionName,
   std::vector<HostTensor> results;
   for (auto [index, type] : llvm::enumerate(function.getResultTypes())) {
     auto tensor = cast<RankedTensorType>(type);
-    HostTensor result(tensor.getShape(),
-                      *getElementKind(tensor.getElementType()));
     std::string bytes =
         readFile(folder + "/result" + std::to_string(index) + ".bin");
-    if (bytes.size() != result.data.size())
+    std::vector<int64_t> shape(tensor.getRank());
+    const size_t head = shape.size() * sizeof(int64_t);
+    if (bytes.size() < head)
+      return fail(error, "result " + Twine(index) + " has no sizes");
+    std::memcpy(shape.data(), bytes.data(), head);
+    HostTensor result(shape, *getElementKind(tensor.getElementType()));
+    if (bytes.size() - head != result.data.size())
       return fail(error, "result " + Twine(index) + " has " +
-                             Twine(bytes.size()) + " bytes but expected " +
+                             Twine(bytes.size() - head) +
+                             " bytes but expected " +
                              Twine(result.data.size()));
-    std::memcpy(result.data.data(), bytes.data(), bytes.size());
+    std::memcpy(result.data.data(), bytes.data() + head, result.data.size());
     results.push_back(std::move(result));
   }
   return results;

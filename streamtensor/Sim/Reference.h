@@ -34,8 +34,10 @@ struct ReferenceTools {
   std::vector<std::string> libraries;
 };
 
-/// Runs `function` of `module` (Linalg on static tensors, as imported) on
-/// `inputs` and returns its results. `module` is not changed. On failure
+/// Runs `function` of `module` (Linalg on tensors, as imported) on `inputs` and
+/// returns its results. Where a size of an argument is dynamic any size may be
+/// given; the results have the sizes that the program computes, and a
+/// `cf.assert` that does not hold ends it. `module` is not changed. On failure
 /// `error` says which tool failed and what it printed first.
 mlir::FailureOr<std::vector<HostTensor>>
 runReference(mlir::ModuleOp module, llvm::StringRef function,

@@ -24,6 +24,9 @@ std::string pathOf(const char *kind, int64_t index) {
          std::to_string(index) + ".bin";
 }
 
+/// What a `cf.assert` prints is not lost in a buffer when it aborts.
+const int isLineBuffered = std::setvbuf(stdout, nullptr, _IOLBF, 0);
+
 [[noreturn]] void die(const char *what, const std::string &path) {
   std::fprintf(stderr, "cannot %s '%s'\n", what, path.c_str());
   std::exit(1);
@@ -44,11 +47,11 @@ extern "C" void st_reference_read(int64_t address, int64_t bytes,
   std::fclose(file);
 }
 
-/// Writes `bytes` bytes at `address` to the file of result `index`.
+/// Appends `bytes` bytes at `address` to the file of result `index`.
 extern "C" void st_reference_write(int64_t address, int64_t bytes,
                                    int64_t index) {
   std::string path = pathOf("result", index);
-  std::FILE *file = std::fopen(path.c_str(), "wb");
+  std::FILE *file = std::fopen(path.c_str(), "ab");
   if (!file)
     die("open", path);
   if (std::fwrite(reinterpret_cast<const void *>(address), 1, bytes, file) !=

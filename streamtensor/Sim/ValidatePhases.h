@@ -47,15 +47,18 @@ struct ValueDifference {
   std::string str() const;
 };
 
+/// One run of one phase.
 struct PhaseValidation {
   std::string name;
+  /// The values of the run-time parameters; empty without any.
+  ParameterValues parameters;
   bool ok = false;
   /// Why the phase could not be executed; empty when it was.
   std::string error;
   /// Largest |actual - reference| over all results, and the largest of its
   /// ratio to the tolerance (at most 1 when ok).
   double maxAbsError = 0, toleranceRatio = 0;
-  /// The results equal those of the phase before, bit for bit.
+  /// The results equal those of the phase before at these values, bit for bit.
   bool equalToPrevious = false;
   /// Set when not ok and the phase was executed.
   std::optional<ValueDifference> difference;
@@ -67,6 +70,8 @@ struct ValidationReport {
   /// Why there is no reference; empty when there is.
   std::string error;
   double referenceSeconds = 0;
+  /// In the order of the runs: the phases in order, for one choice of values
+  /// after the other.
   std::vector<PhaseValidation> phases;
 
   bool ok() const;
@@ -78,8 +83,9 @@ struct ValidateOptions {
   std::string function;
   uint64_t seed = 0;
   /// A safetensors file with inputs arg0, arg1 ... and the results that are
-  /// expected of them, result0, result1 ... (PyTorch's, say). Empty: random
-  /// inputs, and the results of the reference tools.
+  /// expected of them, result0, result1 ... (PyTorch's, say); the shapes of the
+  /// inputs give the values of run-time parameters. Empty: random inputs, and
+  /// the results of the reference tools.
   std::string data;
   /// |actual - expected| <= tolerance x (|expected| + max |tensor|) for F32;
   /// see `toleranceOf` for the others.
@@ -93,6 +99,13 @@ struct ValidateOptions {
 /// `options.data` has its results) and through each of `phases` in order; stops
 /// at the first phase that fails. Prints one line per phase to `os`, and for
 /// the phase that fails what differs first.
+///
+/// A function of run-time size (`dataflow.parameters`) is run at several values
+/// of its parameters: all at the largest size for which there is memory (phases
+/// without kernels, which know this size only; the others too when it is the
+/// largest value), all largest, all smallest, and one choice between by
+/// `options.seed` (`makeRandomParameters`). Inputs lie in the corner of tensors
+/// of the largest size, and poison outside; results are cut out of the corner.
 mlir::LogicalResult validatePhases(llvm::ArrayRef<PhaseModule> phases,
                                    mlir::ModuleOp input,
                                    const ValidateOptions &options,

@@ -1,0 +1,49 @@
+//===- SolveParameters.cpp - Parameters from sizes ------------------------===//
+//
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One unknown at a time: sizes of tensors are no systems of equations.
+//
+//===----------------------------------------------------------------------===//
+
+#include "streamtensor/Support/SolveParameters.h"
+
+using namespace streamtensor;
+
+std::optional<ParameterValues> streamtensor::solveParameters(
+    const std::vector<std::pair<TripCount, int64_t>> &sizes,
+    std::string &error) {
+  ParameterValues solved, unknown;
+  for (bool progress = true; progress;) {
+    progress = false;
+    unknown.clear();
+    for (const auto &[size, value] : sizes) {
+      ParameterValues open;
+      size.collectParameters(open);
+      for (const auto &known : solved)
+        open.erase(known.first);
+      unknown.insert(open.begin(), open.end());
+      if (open.size() != 1 || size.period() != 1)
+        continue;
+      // The expression is affine in the only unknown.
+      const std::string name = open.begin()->first;
+      ParameterValues at = solved;
+      at[name] = 0;
+      const int64_t base = size.evaluate(at);
+      at[name] = 1;
+      const int64_t factor = size.evaluate(at) - base;
+      solved[name] = (value - base) / factor;
+      progress = true;
+    }
+  }
+  if (unknown.empty())
+    return solved;
+  error = "no size tells the value of ";
+  for (auto it = unknown.begin(); it != unknown.end(); ++it)
+    error += (it == unknown.begin() ? "'" : ", '") + it->first + "'";
+  return std::nullopt;
+}

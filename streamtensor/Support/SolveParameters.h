@@ -1,0 +1,36 @@
+//===- SolveParameters.h - Parameters from sizes ----------------*- C++ -*-===//
+//
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Tensors of run-time size arrive with sizes; what are the parameters?
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STREAMTENSOR_SUPPORT_SOLVEPARAMETERS_H
+#define STREAMTENSOR_SUPPORT_SOLVEPARAMETERS_H
+
+#include "streamtensor/Support/TripCount.h"
+
+#include <utility>
+#include <vector>
+
+namespace streamtensor {
+
+/// Values of all parameters in `sizes`, pairs of an expression and its value.
+/// An expression with one unknown parameter, outside of any `ceildiv`, gives
+/// that one, so `past + seq` gives `past` where another one gives `seq`.
+///
+/// Returns nothing, and the names in `error`, when some are not determined. The
+/// values need not satisfy every pair (2 * seq = 7 counts as 6), nor be within
+/// their ranges: check, with the names that the caller knows.
+std::optional<ParameterValues>
+solveParameters(const std::vector<std::pair<TripCount, int64_t>> &sizes,
+                std::string &error);
+
+} // namespace streamtensor
+
+#endif // STREAMTENSOR_SUPPORT_SOLVEPARAMETERS_H
