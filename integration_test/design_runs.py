@@ -11,7 +11,9 @@ import importlib.metadata
 import json
 import os
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import torch
 from conftest import ROOT
@@ -22,6 +24,7 @@ from streamtensor.dtypes import NAMES
 BIN = Path(os.environ.get("STREAMTENSOR_BIN_DIR") or ROOT / "build" / "bin")
 TOOLS_ARE_BUILT = all((BIN / f"streamtensor-{t}").is_file() for t in ("compile", "run"))
 Tensors = dict[str, torch.Tensor]
+NO_SIZES: Mapping[str, int] = MappingProxyType({})
 
 # Relative to |expected| + the largest |expected| of the tensor. Five units in the
 # last place for the 16-bit floats: PyTorch rounds in other places than we do.
@@ -103,8 +106,12 @@ class VendorKernels:
         assert built.returncode == 0, built.stderr
         self.library = ctypes.CDLL(str(directory / "kernels.so"))
 
-    def run(self, name: str, inputs: Tensors) -> Tensors:
-        """The results of one design, by the names of the interface."""
+    def run(self, name: str, inputs: Tensors, parameters: Mapping[str, int] = NO_SIZES) -> Tensors:
+        """The results of one design, by the names of the interface.
+
+        `parameters` are the values of sizes that are known at run time. Inputs lie in
+        the corner of the largest tensor, with ones around, and so do the results.
+        """
         interface = json.loads((self.designs[name] / "interface.json").read_text())
         types = {text: dtype for dtype, text in NAMES.items()}
         buffers = {}
@@ -113,7 +120,13 @@ class VendorKernels:
                 shape = argument.get("buffer_shape") or argument["shape"]
                 buffers[argument["name"]] = torch.zeros(shape, dtype=types[argument["dtype"]])
             else:
-                buffers[argument["name"]] = inputs[argument["name"]].contiguous()
+                tensor = inputs[argument["name"]]
+                if "dims" in argument:
+                    largest = torch.ones(argument["shape"], dtype=tensor.dtype)
+                    largest[tuple(map(slice, tensor.shape))] = tensor
+                    tensor = largest
+                buffers[argument["name"]] = tensor.contiguous()
         top = getattr(self.library, interface["function"])
-        top(*(ctypes.c_void_p(buffer.data_ptr()) for buffer in buffers.values()))
+        sizes = [parameters[parameter["name"]] for parameter in interface["parameters"]]
+        top(*(ctypes.c_void_p(buffer.data_ptr()) for buffer in buffers.values()), *sizes)
         return {name: value for name, value in buffers.items() if name.startswith("result")}

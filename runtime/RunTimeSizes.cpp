@@ -12,6 +12,8 @@
 
 #include "runtime/RunTimeSizes.h"
 
+#include "streamtensor/Support/SolveParameters.h"
+
 #include <set>
 
 using namespace streamtensor;
@@ -107,17 +109,12 @@ private:
   /// The value of `name`, the only unknown, at which `size` is `actual`.
   std::optional<int64_t> solve(const TripCount &size, const std::string &name,
                                int64_t actual) const {
-    // Divisions that round up have no unique solution.
-    if (size.period() != 1)
+    const std::optional<int64_t> found = solveFor(name, size, actual, values);
+    if (!found)
       return std::nullopt;
     ParameterValues at = values;
-    at[name] = 0;
-    const int64_t constant = size.evaluate(at);
-    at[name] = 1;
-    const int64_t factor = size.evaluate(at) - constant;
-    if ((actual - constant) % factor != 0)
-      return std::nullopt;
-    return (actual - constant) / factor;
+    at[name] = *found;
+    return size.evaluate(at) == actual ? found : std::nullopt;
   }
 
   /// What can be said of one tensor alone.

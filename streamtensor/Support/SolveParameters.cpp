@@ -14,6 +14,20 @@
 
 using namespace streamtensor;
 
+std::optional<int64_t> streamtensor::solveFor(const std::string &name,
+                                              const TripCount &size,
+                                              int64_t value,
+                                              ParameterValues others) {
+  // Without divisions the expression is affine.
+  if (size.period() != 1)
+    return std::nullopt;
+  others[name] = 0;
+  const int64_t base = size.evaluate(others);
+  others[name] = 1;
+  const int64_t factor = size.evaluate(others) - base;
+  return (value - base) / factor;
+}
+
 std::optional<ParameterValues> streamtensor::solveParameters(
     const std::vector<std::pair<TripCount, int64_t>> &sizes,
     std::string &error) {
@@ -27,16 +41,13 @@ std::optional<ParameterValues> streamtensor::solveParameters(
       for (const auto &known : solved)
         open.erase(known.first);
       unknown.insert(open.begin(), open.end());
-      if (open.size() != 1 || size.period() != 1)
+      if (open.size() != 1)
         continue;
-      // The expression is affine in the only unknown.
       const std::string name = open.begin()->first;
-      ParameterValues at = solved;
-      at[name] = 0;
-      const int64_t base = size.evaluate(at);
-      at[name] = 1;
-      const int64_t factor = size.evaluate(at) - base;
-      solved[name] = (value - base) / factor;
+      const std::optional<int64_t> found = solveFor(name, size, value, solved);
+      if (!found)
+        continue;
+      solved[name] = *found;
       progress = true;
     }
   }

@@ -20,6 +20,12 @@
 
 namespace streamtensor {
 
+/// The value of parameter `name` at which `size` is `value`, given those of its
+/// other parameters in `others`, or nothing where `size` divides. It is
+/// rounded: `size` need not be `value` there (2 * seq = 7 gives seq = 3).
+std::optional<int64_t> solveFor(const std::string &name, const TripCount &size,
+                                int64_t value, ParameterValues others);
+
 /// Values of all parameters in `sizes`, pairs of an expression and its value.
 /// An expression with one unknown parameter, outside of any `ceildiv`, gives
 /// that one, so `past + seq` gives `past` where another one gives `seq`.

@@ -42,6 +42,12 @@ TEST(SolveParameters, valuesComeBack) {
     }
 }
 
+TEST(SolveParameters, oneUnknown) {
+  EXPECT_EQ(solveFor("seq", parse("past + 3 * seq + 1"), 20, {{"past", 4}}), 5);
+  EXPECT_EQ(solveFor("seq", parse("2 * seq"), 7, {}), 3);
+  EXPECT_EQ(solveFor("seq", parse("ceildiv(seq, 16)"), 2, {}), std::nullopt);
+}
+
 TEST(SolveParameters, noParameters) {
   std::string error;
   EXPECT_EQ(solveParameters({{parse("64"), 64}}, error), ParameterValues());

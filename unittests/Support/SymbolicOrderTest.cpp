@@ -99,6 +99,11 @@ TEST(TripCount, Maxima) {
             "ceildiv(past max 255 + seq max 16, 4) + past + 1");
   EXPECT_EQ(trip->lowest(known), 1);
   EXPECT_EQ(trip->highest(known), 255 + 68 + 1); // ceil(271 / 4) = 68
+  EXPECT_EQ(trip->lowest(known, {{"past", 3}}), 3 + 1 + 1); // ceil(3 / 4) = 1
+  EXPECT_EQ(trip->highest(known, {{"past", 3}}), 255 + 68 + 1);
+  const TripCount falling = TripCount::parameter("seq") * -2 + 40;
+  EXPECT_EQ(falling.lowest(known, {{"seq", 2}}), 40 - 2 * 16);
+  EXPECT_EQ(falling.highest(known, {{"seq", 2}}), 40 - 2 * 2);
 }
 
 TEST(TripCount, Refusals) {

@@ -331,3 +331,73 @@ func.func @reshape(%x: memref<6x4xf32>, %y: memref<24xf32>) {
   }
   return
 }
+
+// -----
+
+// Counts of a run stay as they are, and an accumulator has its largest size; a
+// loop of zero or more iterations is kept around it.
+
+!X = !itensor.itensor<1xf32, [seq max 8] * [1], (d0) -> (d0)>
+!S = !itensor.itensor<1xf32, [] * [], () -> (0)>
+
+// CHECK-LABEL: func.func @runtime_sizes
+// CHECK-SAME: dataflow.parameters = {seq = array<i64: 0, 8>}
+func.func @runtime_sizes(%x: memref<8xf32>, %y: memref<1xf32>)
+    attributes {dataflow.parameters = {seq = array<i64: 0, 8>}} {
+  dataflow.kernel "group0" (%mx: memref<8xf32> = %x : memref<8xf32>, %my: memref<1xf32> = %y : memref<1xf32>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant 0.0 : f32
+    // The tokens are those of the largest size.
+    // CHECK: stream.stream "load_out" tokens 8
+    %e0 = itensor.instance "load_out" depth 2 : !X
+    // CHECK: dataflow.task "load"
+    %s0 = dataflow.task "load" inits(%o = %e0) : (!X) attributes {kind = "dma_in"} {
+      // CHECK: %[[N:.*]] = dataflow.trip_count "seq max 8"
+      // CHECK: scf.for %{{.*}} = %{{.*}} to %[[N]] step
+      %n = dataflow.trip_count "seq max 8"
+      %r = scf.for %i = %c0 to %n step %c1 iter_args(%p = %o) -> (!X) {
+        %sv = memref.subview %mx[%i] [1] [1] : memref<8xf32> to memref<1xf32, strided<[1], offset: ?>>
+        %t = bufferization.to_tensor %sv restrict : memref<1xf32, strided<[1], offset: ?>> to tensor<1xf32>
+        %q = itensor.write %t into %p : tensor<1xf32>, !X
+        scf.yield %q : !X
+      }
+      dataflow.yield %r : !X
+    }
+    // CHECK: stream.stream "sum_out" tokens 1
+    %e1 = itensor.instance "sum_out" depth 2 : !S
+    // CHECK: dataflow.task "sum"
+    %s1 = dataflow.task "sum" inits(%o = %e1) : (!S) attributes {kind = "compute"} {
+      // CHECK-DAG: %[[ACC:.*]] = stream.buffer "acc" : memref<1xf32>
+      // CHECK-DAG: %[[M:.*]] = dataflow.trip_count "seq max 8"
+      // CHECK: scf.for %{{.*}} = %{{.*}} to %[[M]] step
+      // CHECK: memref.store %{{.*}}, %[[ACC]]
+      // CHECK: memref.load %[[ACC]]
+      // CHECK: stream.write
+      %e = tensor.empty() : tensor<1xf32>
+      %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1xf32>) -> tensor<1xf32>
+      %n = dataflow.trip_count "seq max 8"
+      %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %f) -> (tensor<1xf32>) {
+        %ti = tensor.empty() : tensor<1xf32>
+        %t = itensor.read %s0 init(%ti : tensor<1xf32>) : !X -> tensor<1xf32>
+        %u = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+            ins(%t : tensor<1xf32>) outs(%a : tensor<1xf32>) {
+        ^bb0(%in: f32, %out: f32):
+          %s = arith.addf %in, %out : f32
+          linalg.yield %s : f32
+        } -> tensor<1xf32>
+        scf.yield %u : tensor<1xf32>
+      }
+      %q = itensor.write %r into %o : tensor<1xf32>, !S
+      dataflow.yield %q : !S
+    }
+    dataflow.task "store" attributes {kind = "dma_out"} {
+      %ti = tensor.empty() : tensor<1xf32>
+      %v = itensor.read %s1 init(%ti : tensor<1xf32>) : !S -> tensor<1xf32>
+      bufferization.materialize_in_destination %v in writable %my : (tensor<1xf32>, memref<1xf32>) -> ()
+      dataflow.yield
+    }
+    dataflow.yield
+  }
+  return
+}
