@@ -111,6 +111,14 @@ struct LanguageModel::Impl {
 void LanguageModel::Impl::openDesigns() {
   // Building a simulation takes long the first time.
   auto open = [this](const std::string &directory) {
+    const DesignInterface design = DesignInterface::read(directory);
+    if (!design.parameters.empty())
+      throw Error("design '" + directory +
+                  "' expected constant sizes, as every step of a language "
+                  "model has the same, but '" +
+                  design.parameters.front().name +
+                  "' is known at run time only; compile it with constant "
+                  "lengths");
     return std::async(std::launch::async,
                       [=] { return device.open(directory); });
   };

@@ -229,6 +229,19 @@ TEST_F(LanguageModelTest, NamesArgumentsThatNothingIsBoundTo) {
                 "':\n  layer 1: weight 'arg1' 4");
 }
 
+TEST_F(LanguageModelTest, SizesKnownAtRunTimeAreRefused) {
+  TemporaryDirectory other;
+  makeModel(other.path);
+  replaceInFile(other.path / "head/interface.json", "\"arguments\": [",
+                "\"parameters\": [{\"name\": \"seq\", \"min\": 1, "
+                "\"max\": 4}], \"arguments\": [");
+  EXPECT_EQ(errorOf([&] { LanguageModel(*device, other.path.string()); }),
+            "design '" + (other.path / "head").string() +
+                "' expected constant sizes, as every step of a language model "
+                "has the same, but 'seq' is known at run time only; compile it "
+                "with constant lengths");
+}
+
 TEST_F(LanguageModelTest, WeightOfTheWrongSizeIsRefused) {
   TemporaryDirectory other;
   makeModel(other.path);

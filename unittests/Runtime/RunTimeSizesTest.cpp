@@ -223,6 +223,27 @@ TEST_F(RunTimeSizesTest, RefusesValuesOutsideOfTheirRange) {
                 "' expected 2 parameters but got 3");
 }
 
+TEST_F(RunTimeSizesTest, CountsTokensLeftAtTheLengthOfTheRun) {
+  std::string kernel = readFile(directory.path / "hls/kernel.cpp");
+  // The store is right for one row of past only.
+  const std::string count = "i0 < past + seq; ";
+  kernel.replace(kernel.find(count), count.size(), "i0 < 1 + seq; ");
+  makeDesignOf(directory.path, "append", kernel);
+  const DesignRef design = device->open(directory.path.string());
+  std::vector<BufferView> memory;
+  for (const ArgumentInfo &argument : design->interface().arguments)
+    memory.push_back({device->allocate(argument.bytes)});
+  EXPECT_EQ(device->run(*design, memory, {{"past", 1}, {"seq", 3}}).dmaBytes[2],
+            32u);
+  // One row of two tokens more than it reads.
+  const std::string error =
+      errorOf([&] { device->run(*design, memory, {{"past", 2}, {"seq", 3}}); });
+  EXPECT_NE(
+      error.find("fifo 'append_0_out' of 'group0' has 2 left-over tokens"),
+      std::string::npos)
+      << error;
+}
+
 TEST_F(RunTimeSizesTest, ReadsAndWritesTensorsOfTheirRealShape) {
   const std::string inputs = (directory.path / "in.safetensors").string();
   const std::string outputs = (directory.path / "out.safetensors").string();

@@ -6,7 +6,7 @@
 // RUN: not streamtensor-opt %t/dims.mlir --st-stream-to-hls --st-write-design="output-dir=%t" -o /dev/null 2>&1 | FileCheck %s --check-prefix=DIMS
 // RUN: streamtensor-opt %t/uncounted.mlir --st-stream-to-hls --st-write-design="output-dir=%t" -o /dev/null 2>&1 | FileCheck %s --check-prefix=UNCOUNTED
 
-// DIMS: argument 'x': expected size 'seq max 4' of dimension 0 to be at most 8
+// DIMS: argument 'x': expected 'dataflow.dims' to be a list of 2 texts but got ["seq max 8"]
 
 // INTERFACE:      "parameters": [
 // INTERFACE-NEXT:   {
@@ -111,8 +111,9 @@ func.func @f(%x: memref<8x4xf32> {dataflow.name = "x", dataflow.role = "input", 
 }
 
 //--- dims.mlir
-func.func @f(%x: memref<8xf32> {dataflow.name = "x", dataflow.role = "input", dataflow.dims = ["seq max 4"]})
-    attributes {dataflow.parameters = {seq = array<i64: 1, 4>}} {
+// The sizes are those of the tensor that users know.
+func.func @f(%x: memref<8xf32> {dataflow.name = "x", dataflow.role = "input", dataflow.tensor_shape = array<i64: 2, 4>, dataflow.dims = ["seq max 8"]})
+    attributes {dataflow.parameters = {seq = array<i64: 1, 8>}} {
   return
 }
 
