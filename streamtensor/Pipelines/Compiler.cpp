@@ -194,7 +194,8 @@ private:
                 llvm::join(dynamicDimensions(function), ", ") +
                 "; say them and their limits in a file for --dims, like "
                 "{\"dims\": {\"" +
-                first + "\": \"seq\"}, \"min\": {\"seq\": 1}, \"max\": "
+                first +
+                "\": \"seq\"}, \"min\": {\"seq\": 1}, \"max\": "
                 "{\"seq\": 128}}, or export the module with fixed shapes");
   }
 
@@ -202,7 +203,8 @@ private:
     auto start = std::chrono::steady_clock::now();
     if (phase == Phase::Scheduled && request.dspBudget && !chooseLanes())
       return false;
-    bool sized = phase == Phase::Normalized && !dynamicDimensions(function).empty() &&
+    bool sized = phase == Phase::Normalized &&
+                 !dynamicDimensions(function).empty() &&
                  !dataflow::parametersOf(function).empty();
     if (sized ? !normalizeSized() : !transform(*module, phase))
       return false;

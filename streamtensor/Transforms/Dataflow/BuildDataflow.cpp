@@ -90,11 +90,14 @@ Value requirePart(TaskBuilder &task, const LoopSpace &space, ValueRange ivs,
                   ArrayRef<TripCount> whole) {
   Value inside;
   for (auto [loop, dim] : llvm::enumerate(space.dims)) {
-    TripCount first = offsets[dim] / space.tile[dim];
-    TripCount last = first + sizes[dim].dividedBy(space.tile[dim]);
-    if (sizes[dim] != whole[dim])
-      inside =
-          task.requireRange(inside, ivs[loop], space.trips[loop], first, last);
+    // Parts are whole iterations of the outermost loop.
+    if (sizes[dim] == whole[dim] ||
+        llvm::is_contained(ArrayRef(space.dims).take_front(loop), dim))
+      continue;
+    TripCount first = offsets[dim] / space.steps[loop];
+    TripCount last = first + sizes[dim].dividedBy(space.steps[loop]);
+    inside =
+        task.requireRange(inside, ivs[loop], space.trips[loop], first, last);
   }
   return inside;
 }

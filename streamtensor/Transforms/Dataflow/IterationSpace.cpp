@@ -136,14 +136,13 @@ LogicalResult streamtensor::checkSchedule(Operation *op,
       return op->emitOpError() << "expected step " << schedule.getStep(loop)
                                << " to divide the extent " << extents[dim]
                                << " of dimension " << dim;
-  // A dimension that is cut has one loop, of whole tiles in every part.
+  // The outermost loop over a dimension that is cut makes whole steps in every
+  // part.
   auto checkPart = [&](int64_t dim, int64_t size) -> LogicalResult {
-    if (isBlocked(schedule, dim))
-      return op->emitOpError() << "expected one loop over dimension " << dim
-                               << ", along which it cuts";
-    if (size % schedule.getTile()[dim] == 0)
+    int64_t step = schedule.getOutermostStep(dim);
+    if (size % step == 0)
       return success();
-    return op->emitOpError() << "expected tile " << schedule.getTile()[dim]
+    return op->emitOpError() << "expected the outermost step " << step
                              << " to divide every part of dimension " << dim
                              << " but one is " << size;
   };

@@ -46,6 +46,29 @@ static SmallVector<int64_t> dimsOfMap(AffineMap map) {
   return dims;
 }
 
+/// Of the two operands of a product, whose maps are the first of `maps`, the
+/// one that is held while the columns of the result pass: not the one that has
+/// the last dimension of the result, which is streamed.
+static unsigned heldOperand(ArrayRef<AffineMap> maps) {
+  SmallVector<int64_t> outDims = dimsOfMap(maps.back());
+  return !outDims.empty() && !maps[1].isFunctionOfDim(outDims.back()) ? 1 : 0;
+}
+
+/// Whether product `op` finishes some columns before it begins with others.
+static bool finishesBlocks(linalg::GenericOp op, ScheduleAttr schedule) {
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  AffineMap held = maps[heldOperand(maps)];
+  SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
+  LoopSpace space(iterationSizes(op), schedule);
+  for (int64_t dim : space.dims) {
+    if (iterators[dim] == utils::IteratorType::reduction)
+      return false;
+    if (!held.isFunctionOfDim(dim))
+      return true;
+  }
+  return false;
+}
+
 /// The extents that tiles of `op` must divide: 1 where the extent is known at
 /// run time only.
 static SmallVector<int64_t> divisibleExtents(Operation *op) {
@@ -60,12 +83,18 @@ namespace {
 /// Builds the schedule of one Linalg operation.
 class Scheduler {
 public:
-  /// With `rowsFirst`, a batched product takes a block of rows of every batch
-  /// before the next block: what comes and goes row by row then needs no more
-  /// memory than a block of rows.
+  /// How the loops of a product stand. With `rowsFirst`, a batched product
+  /// takes a block of rows of every batch before the next block: what comes and
+  /// goes row by row then needs no more memory than a block of rows. With
+  /// `columnBlocks` it finishes a block of columns before the next one, so that
+  /// its reader starts after the first; the held operand passes once per block.
+  struct ProductOrder {
+    bool rowsFirst, columnBlocks;
+  };
+
   Scheduler(linalg::GenericOp op, int64_t maxLanes, int64_t maxRows,
-            bool rowsFirst)
-      : op(op), maxLanes(maxLanes), maxRows(maxRows), rowsFirst(rowsFirst),
+            ProductOrder product = {false, false})
+      : op(op), maxLanes(maxLanes), maxRows(maxRows), product(product),
         extents(divisibleExtents(op)), maps(op.getIndexingMapsArray()),
         tile(extents.size(), 1), unroll(extents.size(), 1) {}
 
@@ -136,10 +165,67 @@ public:
       scheduleReduction();
     for (OpOperand &operand : op->getOpOperands())
       limitToken(operand);
-    return ScheduleAttr::get(op.getContext(), order, tile, unroll);
+    if (product.columnBlocks)
+      blockColumns();
+    return ScheduleAttr::get(op.getContext(), order, steps, tile, unroll);
   }
 
 private:
+  /// Independent sums that an adder of floats needs to take one each cycle (10
+  /// of them), to the next power of two: the columns of a block, in tokens.
+  static constexpr int64_t kBlockTokens = 16;
+
+  /// Moves the loops over columns that a block does not need, whole or in part,
+  /// from inside the reduction to outside of it. Nothing changes when a block
+  /// is all columns.
+  void blockColumns() {
+    auto isInner = [&](int64_t dim) {
+      return !isReduction(dim) && llvm::is_contained(columns, dim);
+    };
+    auto *reduction =
+        llvm::find_if(order, [&](int64_t dim) { return isReduction(dim); });
+    SmallVector<int64_t> outer(order.begin(), reduction), inner;
+    SmallVector<int64_t> outerSteps, innerSteps;
+    for (int64_t dim : outer)
+      outerSteps.push_back(tile[dim]);
+    // From the innermost loop outwards until the block is large enough.
+    int64_t tokens = 1;
+    SmallVector<int64_t> before, beforeSteps;
+    for (int64_t dim : llvm::reverse(
+             ArrayRef<int64_t>(order).drop_front(reduction - order.begin()))) {
+      if (!isInner(dim)) {
+        inner.push_back(dim);
+        innerSteps.push_back(tile[dim]);
+        continue;
+      }
+      int64_t trip = extents[dim] / tile[dim], part = 1;
+      while (part < trip && (tokens * part < kBlockTokens || trip % part != 0))
+        ++part;
+      tokens *= part;
+      if (part != 1 || trip == 1) {
+        inner.push_back(dim);
+        innerSteps.push_back(tile[dim]);
+      }
+      if (part != trip) {
+        before.push_back(dim);
+        beforeSteps.push_back(part * tile[dim]);
+      }
+    }
+    if (before.empty())
+      return;
+    auto append = [&](SmallVector<int64_t> &list, ArrayRef<int64_t> reversed) {
+      llvm::append_range(list, llvm::reverse(reversed));
+    };
+    append(outer, before);
+    append(outerSteps, beforeSteps);
+    append(outer, inner);
+    append(outerSteps, innerSteps);
+    // Steps are said where a dimension has two loops.
+    order = outer;
+    if (order.size() != extents.size())
+      steps = outerSteps;
+  }
+
   bool isReduction(int64_t dim) {
     return op.getIteratorTypesArray()[dim] == utils::IteratorType::reduction;
   }
@@ -208,15 +294,10 @@ private:
   void scheduleContraction() {
     SmallVector<int64_t> outDims = dimsOfMap(maps.back());
     auto uses = [&](unsigned operand, int64_t dim) {
-      return llvm::is_contained(dimsOfMap(maps[operand]), dim);
+      return maps[operand].isFunctionOfDim(dim);
     };
-    // The streamed operand holds the last dimension of the result; the other
-    // one is held while the columns pass.
-    unsigned streamed = 1;
-    if (!outDims.empty() && !uses(1, outDims.back()))
-      streamed = 0;
-    unsigned held = 1 - streamed;
-    SmallVector<int64_t> batches, rows, columns;
+    unsigned held = heldOperand(maps);
+    SmallVector<int64_t> batches, rows;
     for (int64_t dim : outDims) {
       if (uses(0, dim) && uses(1, dim))
         batches.push_back(dim);
@@ -234,7 +315,7 @@ private:
         tiled = dim;
         sharing = count;
       }
-    if (rowsFirst && tiled >= 0)
+    if (product.rowsFirst && tiled >= 0)
       append(tiled);
     for (int64_t dim : llvm::concat<int64_t>(batches, rows))
       append(dim);
@@ -271,11 +352,14 @@ private:
 
   linalg::GenericOp op;
   int64_t maxLanes, maxRows;
-  bool rowsFirst;
+  ProductOrder product;
   /// What tiles must divide.
   SmallVector<int64_t> extents;
   SmallVector<AffineMap> maps;
   SmallVector<int64_t> order, tile, unroll;
+  /// Of a product: the dimensions that only the streamed operand has, and the
+  /// step of each loop when a dimension has several.
+  SmallVector<int64_t> columns, steps;
 };
 
 /// The schedule with which `op` reads input `input`, a tensor of its iteration
@@ -337,6 +421,7 @@ public:
   void runOnOperation() override {
     bool failedAny = false;
     orders.clear();
+    inBlocks.clear();
     getOperation().walk([&](Operation *op) {
       if (!isSchedulable(op))
         return;
@@ -363,6 +448,9 @@ private:
         setSchedule(open,
                     scheduleForReader(open, operandOrder(op, schedule, index)));
     orders[op->getResult(0)] = resultOrder(op, schedule);
+    if (auto generic = dyn_cast<linalg::GenericOp>(op);
+        generic && isContraction(generic) && finishesBlocks(generic, schedule))
+      inBlocks.insert(op);
   }
 
   /// Whether `op` takes the order that its only reader wants: windows of a
@@ -483,18 +571,21 @@ private:
       for (auto which : {Scheduler::WindowOrder::PlainFirst,
                          Scheduler::WindowOrder::RowsFirst,
                          Scheduler::WindowOrder::BatchesFirst})
-        candidates.push_back(
-            Scheduler(generic, maxLanes, maxRows, /*rowsFirst=*/false)
-                .runOnWindows(windows, map, which));
+        candidates.push_back(Scheduler(generic, maxLanes, maxRows)
+                                 .runOnWindows(windows, map, which));
       return candidates;
     } else {
-      candidates.push_back(
-          Scheduler(generic, maxLanes, maxRows, /*rowsFirst=*/false).run());
       if (generic.getNumReductionLoops() != 0 && isContraction(generic)) {
-        candidates.push_back(
-            Scheduler(generic, maxLanes, maxRows, /*rowsFirst=*/true).run());
+        bool blocks = producesInBlocks(generic);
+        for (bool columnBlocks : {true, false})
+          for (bool rowsFirst : {false, true})
+            if (blocks || !columnBlocks)
+              candidates.push_back(Scheduler(generic, maxLanes, maxRows,
+                                             {rowsFirst, columnBlocks})
+                                       .run());
         return candidates;
       }
+      candidates.push_back(Scheduler(generic, maxLanes, maxRows).run());
     }
     unsigned numInputs = generic ? generic.getNumDpsInputs() : tensorInputs(op);
     for (unsigned input = 0; input < numInputs; ++input) {
@@ -510,6 +601,52 @@ private:
         candidates.push_back(*follow);
     }
     return candidates;
+  }
+
+  /// Along a chain of products the loop order alternates: one finishes block
+  /// after block of its columns, the next one takes its rows as they come and
+  /// has all of its columns at the end. Then both work at the same time, even
+  /// on a single row. What lies between them works element by element.
+  bool producesInBlocks(linalg::GenericOp op) {
+    DenseSet<Operation *> seen;
+    auto blocked = [&](linalg::GenericOp product) {
+      return inBlocks.contains(product);
+    };
+    for (Value input : op.getDpsInputs())
+      if (Operation *producer = input.getDefiningOp();
+          producer && anyProduct(producer, /*forward=*/false, seen, blocked))
+        return false;
+    seen.clear();
+    auto any = [](linalg::GenericOp) { return true; };
+    return llvm::any_of(op->getUsers(), [&](Operation *user) {
+      return anyProduct(user, /*forward=*/true, seen, any);
+    });
+  }
+
+  /// Whether `holds` for a product that is `op`, or is reached from it over
+  /// operations that work element by element or move elements.
+  static bool anyProduct(Operation *op, bool forward,
+                         DenseSet<Operation *> &seen,
+                         llvm::function_ref<bool(linalg::GenericOp)> holds) {
+    if (!seen.insert(op).second)
+      return false;
+    if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
+      if (isContraction(generic))
+        return holds(generic);
+      if (generic.getNumReductionLoops() != 0)
+        return false;
+    } else if (!isSchedulable(op) &&
+               !isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op)) {
+      return false;
+    }
+    if (forward)
+      return llvm::any_of(op->getUsers(), [&](Operation *user) {
+        return anyProduct(user, forward, seen, holds);
+      });
+    return llvm::any_of(op->getOperands(), [&](Value operand) {
+      Operation *producer = operand.getDefiningOp();
+      return producer && anyProduct(producer, forward, seen, holds);
+    });
   }
 
   /// The input of reduction `op` that is windows, or -1.
@@ -623,6 +760,8 @@ private:
 
   /// The orders in which the scheduled operations write.
   DenseMap<Value, SymbolicOrder> orders;
+  /// The products that finish block after block of their columns.
+  DenseSet<Operation *> inBlocks;
 };
 
 } // namespace

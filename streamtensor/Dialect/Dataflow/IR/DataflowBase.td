@@ -83,6 +83,8 @@ def Dataflow_ScheduleAttr : Dataflow_Attr<"Schedule", "schedule"> {
     int64_t getStep(size_t i) const {
       return getSteps().empty() ? getTile()[getOrder()[i]] : getSteps()[i];
     }
+    /// The step of the outermost loop over `dim`.
+    int64_t getOutermostStep(int64_t dim) const;
     /// The dimensions, each once, in the order of their innermost loops.
     ::llvm::SmallVector<int64_t> getInnermostOrder() const;
   }];

@@ -146,6 +146,10 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
+int64_t ScheduleAttr::getOutermostStep(int64_t dim) const {
+  return getStep(llvm::find(getOrder(), dim) - getOrder().begin());
+}
+
 SmallVector<int64_t> ScheduleAttr::getInnermostOrder() const {
   SmallVector<int64_t> dims;
   for (int64_t dim : llvm::reverse(getOrder()))
