@@ -106,6 +106,8 @@ void streamtensor::buildPhase(OpPassManager &pm, Phase phase,
     break;
   case Phase::HLS:
     pm.addPass(createStreamToHLS());
+    // One half of a ping-pong buffer fills while the other one drains.
+    pm.addPass(createSplitConverters());
     break;
   }
 }

@@ -332,6 +332,7 @@ private:
   unsigned streamSlot(mlir::Value stream);
   /// What the function does with a stream.
   static StreamUse useOf(mlir::Value stream);
+  static StreamUse useInside(mlir::func::CallOp call, mlir::Value stream);
   /// Adds the streams that `op` reads or writes.
   void addStreamEnds(mlir::Operation *op, std::vector<unsigned> &reads,
                      std::vector<unsigned> &writes);

@@ -49,6 +49,16 @@ unsigned FunctionCompiler::streamSlot(Value stream) {
   return it->second;
 }
 
+/// How the function that `call` calls uses `stream`, one of its operands.
+StreamUse FunctionCompiler::useInside(func::CallOp call, Value stream) {
+  auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+      call, call.getCalleeAttr());
+  auto position = llvm::find(call.getOperands(), stream);
+  if (!callee || callee.isExternal())
+    return StreamUse::None;
+  return useOf(callee.getArgument(position - call.getOperands().begin()));
+}
+
 StreamUse FunctionCompiler::useOf(Value stream) {
   StreamUse use = StreamUse::None;
   for (Operation *user : stream.getUsers()) {
@@ -59,6 +69,8 @@ StreamUse FunctionCompiler::useOf(Value stream) {
       next = StreamUse::Write;
     else if (auto cast = dyn_cast<stream::CastOp>(user))
       next = useOf(cast.getResult());
+    else if (auto call = dyn_cast<func::CallOp>(user))
+      next = useInside(call, stream);
     if (next != StreamUse::None)
       use = next;
   }

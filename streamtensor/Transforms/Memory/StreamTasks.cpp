@@ -125,6 +125,23 @@ void streamtensor::buildStore(OpBuilder &builder, Location loc, StringRef name,
   finishTask(builder, task, {});
 }
 
+/// One loop over all segments, whose body a synthesis tool can overlap from one
+/// iteration to the next; two run-time counts stay two loops.
+static SmallVector<TripCount> segmentLoops(ArrayRef<TripCount> shared) {
+  SmallVector<TripCount> loops;
+  for (const TripCount &trip : shared) {
+    if (loops.empty())
+      loops.push_back(trip);
+    else if (trip.isConstant())
+      loops.back() = loops.back() * trip.getConstant();
+    else if (loops.back().isConstant())
+      loops.back() = trip * loops.back().getConstant();
+    else
+      loops.push_back(trip);
+  }
+  return loops;
+}
+
 TaskOp streamtensor::buildConverter(OpBuilder &builder, Location loc,
                                     StringRef name, Value source,
                                     ITensorType result,
@@ -146,7 +163,7 @@ TaskOp streamtensor::buildConverter(OpBuilder &builder, Location loc,
                         ArrayRef<int64_t>(order.largest().elementShape()));
   };
   Values results = body.nest(
-      plan.shared, "segment", task.getBlock().getArgument(0),
+      segmentLoops(plan.shared), "segment", task.getBlock().getArgument(0),
       [&](ValueRange, ValueRange carried) -> Values {
         auto buffer = tensor::EmptyOp::create(
             builder, loc, ArrayRef<int64_t>(plan.bufferShape), elementType);
