@@ -46,7 +46,8 @@ std::optional<Phase> parsePhase(llvm::StringRef name);
 /// All names, in order, for messages: "linalg, normalized, ...".
 std::string phaseNames();
 
-/// The limit of lanes when nothing else limits them.
+/// The limit of lanes of 32 bits when nothing else limits them: a memory port
+/// delivers 512 bits at a time (UG1399, m_axi).
 inline constexpr int64_t kMaxLanes = 16;
 
 /// What the passes may be told.

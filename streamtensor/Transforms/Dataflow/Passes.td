@@ -23,13 +23,21 @@ def ScheduleOps : Pass<"st-schedule-ops", "::mlir::func::FuncOp"> {
     write one; it is checked). The rules:
 
     - Tokens hold `lanes` elements along the last dimension of the result: the
-      largest power of two up to `max-lanes` that divides it.
+      largest power of two up to `max-lanes` that divides it; of elements of
+      16 or 8 bits twice or four times as many, which a memory port of 512 bits
+      delivers at a time. A dimension of run-time size has one loop and tokens
+      of 1, so that nothing has to be padded.
     - A contraction keeps its batch dimensions and the rows of one operand
       outside, the reduction next, the columns innermost: the operand without
       reuse (the weights) is consumed straight from its FIFO, the accumulator
       holds all columns of a tile of up to `max-rows` rows, and as many
       independent cells lie between two updates of one cell as there are
       columns.
+    - Along a chain of products with only element-wise operations between them,
+      the order alternates: one finishes a block of 16 tokens of columns before
+      the next block, the next one is as above. The first then delivers while it
+      still computes, the second computes while it still receives, even for one
+      row (DESIGN: loop order alternates along a chain of matrix products).
     - Another reduction walks its first input in memory order.
     - An element-wise operation walks its result in memory order.
     - Slices and concatenations walk their result in memory order, in lanes that
@@ -39,9 +47,9 @@ def ScheduleOps : Pass<"st-schedule-ops", "::mlir::func::FuncOp"> {
       then fewer lanes, as far as it takes. `dataflow.schedule_reason` on the
       operation says so. Where even one element is too much, it stays at that.
 
-    Two other schedules compete with the rule's: a batched contraction may take a
-    block of rows of every batch before the next block, and every other operation
-    may follow the order in which the producer of one of its inputs writes (the
+    Other schedules compete with the rule's: a batched contraction may take a
+    block of rows of every batch before the next block, a product that may finish
+    blocks of columns need not, and every other operation may follow the order in which the producer of one of its inputs writes (the
     same loops and tokens). The one with the fewest bytes on the chip wins
     (converters before the operation, its accumulator), then the one that loads
     least from memory, then the first of this list.
@@ -53,7 +61,8 @@ def ScheduleOps : Pass<"st-schedule-ops", "::mlir::func::FuncOp"> {
   }];
   let options = [
     Option<"maxLanes", "max-lanes", "int64_t", "16",
-           "largest number of elements in a token along the last dimension">,
+           "largest number of elements of 32 bits in a token along the last "
+           "dimension, of narrower ones as many as are as wide">,
     Option<"maxRows", "max-rows", "int64_t", "16",
            "largest number of rows of a contraction that share a weight">,
     Option<"maxAccumulatorBytes", "max-accumulator-bytes", "int64_t", "0",

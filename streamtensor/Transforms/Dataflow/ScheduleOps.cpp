@@ -69,6 +69,27 @@ static bool finishesBlocks(linalg::GenericOp op, ScheduleAttr schedule) {
   return false;
 }
 
+/// How many elements of `op` a token holds at most when one holds `maxLanes` of
+/// 32 bits: as many as have the same width. Of a product the streamed operand
+/// counts, which is what memory has to deliver; else the widest of all.
+static int64_t laneLimit(Operation *op, int64_t maxLanes) {
+  auto bitsOf = [](Value value) {
+    return int64_t(
+        getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth());
+  };
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  int64_t bits = bitsOf(op->getResult(0));
+  if (generic && isContraction(generic))
+    bits = bitsOf(
+        generic
+            .getDpsInputs()[1 - heldOperand(generic.getIndexingMapsArray())]);
+  else if (generic)
+    for (Value input : generic.getDpsInputs())
+      bits = std::max(bits, bitsOf(input));
+  // Smaller elements than bytes have a byte each.
+  return std::max<int64_t>(maxLanes * 32 / std::max<int64_t>(bits, 8), 1);
+}
+
 /// The extents that tiles of `op` must divide: 1 where the extent is known at
 /// run time only.
 static SmallVector<int64_t> divisibleExtents(Operation *op) {
@@ -94,9 +115,10 @@ public:
 
   Scheduler(linalg::GenericOp op, int64_t maxLanes, int64_t maxRows,
             ProductOrder product = {false, false})
-      : op(op), maxLanes(maxLanes), maxRows(maxRows), product(product),
-        extents(divisibleExtents(op)), maps(op.getIndexingMapsArray()),
-        tile(extents.size(), 1), unroll(extents.size(), 1) {}
+      : op(op), maxLanes(laneLimit(op, maxLanes)), maxRows(maxRows),
+        product(product), extents(divisibleExtents(op)),
+        maps(op.getIndexingMapsArray()), tile(extents.size(), 1),
+        unroll(extents.size(), 1) {}
 
   /// Which loops of an operation on windows stand outermost: the dimensions
   /// that it shares with nothing else (images, channels of a pooling), the rows
@@ -393,7 +415,7 @@ std::optional<ScheduleAttr> followOrder(Operation *op, AffineMap map,
     }
     lanes *= tile[dim];
   }
-  if (lanes > maxLanes)
+  if (lanes > laneLimit(op, maxLanes))
     return std::nullopt;
   bool blocked = dims.size() != extents.size();
   return ScheduleAttr::get(
@@ -732,7 +754,7 @@ private:
     SmallVector<int64_t> tile(rank, 1);
     if (rank != 0) {
       int64_t common = std::gcd(extents.back(), lastDimensionParts(op));
-      tile[rank - 1] = powerOfTwoDivisor(common, maxLanes);
+      tile[rank - 1] = powerOfTwoDivisor(common, laneLimit(op, maxLanes));
     }
     return ScheduleAttr::get(op->getContext(), order, tile, tile);
   }
