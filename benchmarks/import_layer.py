@@ -5,7 +5,8 @@ their own: a user waits for them too. With --reference, the folder also gets
 random inputs and what PyTorch computes from them, eagerly in f32, with the
 unedited layer: inputs.safetensors and expected.safetensors.
 
-usage: import_layer.py MODEL --output-dir DIR [--tokens N] [--max-length N] [--reference]
+usage: import_layer.py MODEL --output-dir DIR [--tokens N] [--max-length N] [--dynamic]
+                       [--reference]
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ from pathlib import Path
 from typing import Any
 
 
-def write_reference(directory: Path, split: Any, layer: Any, max_length: int) -> None:
+def write_reference(directory: Path, split: Any, layer: Any) -> None:
     """Writes inputs of the layer's run and the results of the module itself."""
     import torch
     from safetensors.torch import save_file
 
     from streamtensor.models.steps import LayerExamples
 
-    examples = LayerExamples(split, layer.tokens, max_length - layer.tokens)
+    examples = LayerExamples(split, layer.tokens, layer.past)
     step = examples.step(0)
     tensors, *pasts = examples.inputs(step, 0)
     with torch.no_grad():
@@ -44,10 +45,17 @@ def main() -> None:
     parser.add_argument("--output-dir", type=Path, required=True)
     parser.add_argument("--tokens", type=int, default=1, help="new tokens of one call")
     parser.add_argument("--max-length", type=int, default=256)
+    parser.add_argument(
+        "--dynamic",
+        action="store_true",
+        help="one layer for 1 to --tokens new tokens and any past up to what is left of the length",
+    )
     parser.add_argument("--reference", action="store_true", help="write inputs and results too")
     options = parser.parse_args()
 
     start = time.monotonic()
+    import torch
+
     from streamtensor.importer.lowering import lower
     from streamtensor.manifest import write_export
     from streamtensor.models.configs import config_of
@@ -60,13 +68,17 @@ def main() -> None:
     config.num_hidden_layers = 1
     split = ModelSplit(random_model(config, seed=0).eval(), options.max_length)
     made = time.monotonic()
-    layer = capture_layer(split, options.tokens, options.max_length)
+    tokens, past = options.tokens, options.max_length - options.tokens
+    if options.dynamic:
+        tokens = torch.export.Dim("seq", min=1, max=tokens) if tokens > 1 else tokens
+        past = torch.export.Dim("past", min=0, max=past) if past > 0 else past
+    layer = capture_layer(split, tokens, past)
     text = lower(layer.program)
     options.output_dir.mkdir(parents=True, exist_ok=True)
     write_export(options.output_dir, layer.program, text)
     done = time.monotonic()
     if options.reference:
-        write_reference(options.output_dir, split, layer, options.max_length)
+        write_reference(options.output_dir, split, layer)
     figures = {
         "load_seconds": loaded - start,
         "model_seconds": made - loaded,

@@ -14,6 +14,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import torch
 from conftest import ROOT
@@ -31,9 +32,9 @@ NO_SIZES: Mapping[str, int] = MappingProxyType({})
 TOLERANCES = {torch.float32: 1e-4, torch.bfloat16: 2e-2, torch.float16: 2.5e-3}
 
 
-def run(*command: object) -> subprocess.CompletedProcess:
+def run(*command: object, **options: Any) -> subprocess.CompletedProcess:
     return subprocess.run(
-        [str(part) for part in command], capture_output=True, text=True, timeout=600
+        [str(part) for part in command], capture_output=True, text=True, timeout=600, **options
     )
 
 
@@ -50,6 +51,33 @@ def simulate(design: Path, inputs: Tensors) -> tuple[Tensors, dict]:
     ran = run(BIN / "streamtensor-run", design, *flags)
     assert ran.returncode == 0, ran.stderr
     return load_file(files["outputs"]), json.loads(files["json"].read_text())
+
+
+def run_batch(runs: list[tuple[Path, Tensors]], directory: Path) -> list[Tensors | str]:
+    """Runs designs, some of them several times, built as one simulation in `directory`.
+
+    Returns the results of each run, or the message that says why it failed.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    lines = []
+    for index, (design, inputs) in enumerate(runs):
+        line = {"design": str(design)}
+        for kind in ("inputs", "outputs"):
+            line[kind] = str(directory / f"{index}.{kind}")
+        save_file({k: value.contiguous() for k, value in inputs.items()}, line["inputs"])
+        lines.append(line)
+    batch = directory / "batch.jsonl"
+    batch.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    # Built at once and run for moments.
+    environment = {"STREAMTENSOR_CXXFLAGS": "-O1"} | os.environ
+    command = [BIN / "streamtensor-run", "--batch", batch, "--build-dir", directory]
+    ran = run(*command, env=environment)
+    answers = [json.loads(line) for line in ran.stdout.splitlines()]
+    assert len(answers) == len(runs), ran.stderr
+    return [
+        answer["error"] or load_file(line["outputs"])
+        for line, answer in zip(lines, answers, strict=True)
+    ]
 
 
 def assert_equal(results: Tensors, expected: Tensors) -> None:

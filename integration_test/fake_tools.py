@@ -69,7 +69,7 @@ class FakeRuntime:
         split = ModelSplit(load_model(source), self.model["max_length"])
         length = self.model["max_length"]
         self.programs = {
-            phase: capture_layer(split, entry["tokens"], length).program
+            phase: capture_layer(split, entry["tokens"], length - entry["tokens"]).program
             for phase, entry in self.model["phases"].items()
         }
         self.programs["head"] = capture_head(split)

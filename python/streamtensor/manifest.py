@@ -58,7 +58,7 @@ def write_export(directory: Path, program: Program, text: str, with_weights: boo
         tensors = {argument.name: argument.value for argument in program.weights}
         write_safetensors(directory / WEIGHTS, tensors)
     if program.dims is not None:
-        write_json(directory / DIMS, program.dims.to_json(program.arguments))
+        write_json(directory / DIMS, program.dims.to_json())
     write_json(directory / MANIFEST, manifest_of(program, with_weights))
     (directory / MODULE).write_text(text)
 

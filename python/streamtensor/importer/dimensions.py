@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import sympy
 import torch
+from torch.export.graph_signature import InputKind
 from torch.utils import _pytree as pytree
 
 from streamtensor.errors import StreamTensorError
@@ -14,35 +17,45 @@ from streamtensor.errors import StreamTensorError
 
 @dataclass
 class Dimensions:
-    """`expressions` maps (placeholder name, dimension) to a text such as 'past + seq'."""
+    """`expressions` maps (argument, dimension) to a text such as 'past + seq'."""
 
     expressions: dict[tuple[str, int], str] = field(default_factory=dict)
     minimum: dict[str, int] = field(default_factory=dict)
     maximum: dict[str, int] = field(default_factory=dict)
 
-    def to_json(self, arguments: list[Any]) -> dict[str, Any]:
-        """Returns the content of a .dims.json file; keys are 'argN.dimension'."""
+    def of_arguments(self, arguments: list[Any]) -> Dimensions:
+        """Returns these with names of arguments instead of those of placeholders.
+
+        Placeholders that have become no arguments are left out.
+        """
         by_source = {argument.source: argument.name for argument in arguments}
+        expressions = {
+            (by_source[name], dim): text
+            for (name, dim), text in self.expressions.items()
+            if name in by_source
+        }
+        return Dimensions(expressions, self.minimum, self.maximum)
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the content of a .dims.json file; keys are 'argN.dimension'."""
         return {
-            "dims": {
-                f"{by_source[name]}.{dim}": text
-                for (name, dim), text in self.expressions.items()
-                if name in by_source
-            },
+            "dims": {f"{name}.{dim}": text for (name, dim), text in self.expressions.items()},
             "min": self.minimum,
             "max": self.maximum,
         }
 
 
 def read_dimensions(
-    exported: torch.export.ExportedProgram, dynamic_shapes: Any
+    exported: torch.export.ExportedProgram, specs: Sequence[Any]
 ) -> Dimensions | None:
-    """Collects the symbolic sizes of a program's inputs, None where all are static.
+    """Collects the symbolic sizes of a program's placeholders, None where all are static.
+
+    `specs` says for each flattened input which Dim its dimensions were given.
 
     A dimension without a largest value is refused: buffers on the accelerator are
     sized by it.
     """
-    names = user_names(exported, dynamic_shapes)
+    names = user_names(exported, specs)
     dims = Dimensions()
     unbounded: list[str] = []
     for node in exported.graph.nodes:
@@ -72,21 +85,16 @@ def read_dimensions(
     return dims if dims.expressions else None
 
 
-def user_names(exported: torch.export.ExportedProgram, dynamic_shapes: Any) -> dict[Any, str]:
+def user_names(exported: torch.export.ExportedProgram, specs: Sequence[Any]) -> dict[Any, str]:
     """Maps the program's symbols to the names of the user's torch.export.Dim objects."""
     names: dict[Any, str] = {}
-    if not dynamic_shapes:
-        return names
-    entries = pytree.tree_leaves(
-        list(dynamic_shapes.values()) if isinstance(dynamic_shapes, dict) else dynamic_shapes,
-        is_leaf=lambda x: x is None or is_shape_spec(x),
-    )
+    placeholders = {node.name: node for node in exported.graph.nodes if node.op == "placeholder"}
     inputs = [
-        node
-        for node in exported.graph.nodes
-        if node.op == "placeholder" and node.name in exported.graph_signature.user_inputs
+        placeholders[spec.arg.name]
+        for spec in exported.graph_signature.input_specs
+        if spec.kind == InputKind.USER_INPUT
     ]
-    for spec, node in zip(entries, inputs, strict=False):
+    for spec, node in zip(specs, inputs, strict=True):
         if spec is None:
             continue
         items = spec.items() if isinstance(spec, dict) else enumerate(spec)
@@ -98,10 +106,34 @@ def user_names(exported: torch.export.ExportedProgram, dynamic_shapes: Any) -> d
     return names
 
 
-def is_shape_spec(value: Any) -> bool:
-    """Tells the spec of one tensor, {0: Dim} or (Dim, None), from a container of specs."""
-    if isinstance(value, dict):
-        return bool(value) and all(isinstance(key, int) for key in value)
-    if isinstance(value, (tuple, list)):
-        return not any(isinstance(item, (dict, tuple, list)) for item in value)
-    return False
+def spec_of_inputs(
+    module: torch.nn.Module, args: tuple, kwargs: dict[str, Any], dynamic_shapes: Any
+) -> list[Any]:
+    """Returns, for each flattened input, what `dynamic_shapes` says of it, or None.
+
+    As for torch.export, `dynamic_shapes` is by name or by position of the arguments of
+    forward, and nested like them.
+    """
+    bound = inspect.signature(module.forward).bind(*args, **kwargs)
+    arguments = dict(bound.arguments)
+    for name, parameter in bound.signature.parameters.items():
+        if parameter.kind == inspect.Parameter.VAR_KEYWORD:
+            arguments |= arguments.pop(name, {})
+    if isinstance(dynamic_shapes, (tuple, list)):
+        dynamic_shapes = dict(zip(arguments, dynamic_shapes, strict=False))
+    found: dict[int, Any] = {}
+
+    def walk(value: Any, spec: Any) -> None:
+        if spec is None:
+            return
+        if isinstance(value, torch.Tensor):
+            found[id(value)] = spec
+        elif isinstance(value, dict):
+            for key, item in value.items():
+                walk(item, spec.get(key))
+        elif isinstance(value, (tuple, list)):
+            for item, own in zip(value, spec, strict=False):
+                walk(item, own)
+
+    walk(arguments, dynamic_shapes)
+    return [found.get(id(leaf)) for leaf in pytree.tree_leaves((args, kwargs))]

@@ -18,14 +18,11 @@ from torch.utils import _pytree as pytree
 
 from streamtensor.dtypes import NAMES, dtype_name
 from streamtensor.errors import StreamTensorError
+from streamtensor.importer.assertions import remove_assertions
 from streamtensor.importer.decompositions import decomposition_table
-from streamtensor.importer.dimensions import Dimensions, read_dimensions
+from streamtensor.importer.dimensions import Dimensions, read_dimensions, spec_of_inputs
 from streamtensor.importer.locations import model_line, strip_prefix
 from streamtensor.importer.tracing import trace
-
-# Checks that torch.export inserts for itself; they hold by construction here and
-# would keep dead inputs alive.
-ASSERTIONS = (torch.ops.aten._assert_tensor_metadata.default,)
 
 
 @dataclass
@@ -109,14 +106,15 @@ def capture(
     """
     args, kwargs = distinct_tensors(args, kwargs or {})
     expected, exported = trace(module, args, kwargs, dynamic_shapes)
-    dims = read_dimensions(exported, dynamic_shapes)
+    dims = read_dimensions(exported, spec_of_inputs(module, args, kwargs, dynamic_shapes))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         exported = exported.run_decompositions(decomposition_table())
     # Only now: the decomposition turns writes into memory into results.
     refuse_mutation(exported)
+    remove_assertions(exported)
     program = clean(exported, function, prefix, drop_dead_inputs, role_of)
-    program.dims = dims
+    program.dims = dims and dims.of_arguments(program.arguments)
     check(program, pytree.tree_leaves((args, kwargs)), expected, tolerance)
     return program
 
@@ -157,11 +155,6 @@ def clean(
 ) -> Program:
     """Makes every tensor that enters the graph an argument and removes the dead ones."""
     graph = exported.graph
-    for node in list(graph.nodes):
-        if node.op == "call_function" and node.target in ASSERTIONS:
-            graph.erase_node(node)
-    graph.eliminate_dead_code()
-
     program = Program(function, graph, [], [], prefix)
     placeholders = {node.name: node for node in graph.nodes if node.op == "placeholder"}
     dead: list[str] = []

@@ -43,14 +43,33 @@ def trace(
                 f"the module fails on its example inputs{place(error)}: {first_line(error)}; "
                 "make module(*example_inputs) work in PyTorch first"
             ) from error
-        try:
-            exported = torch.export.export(
-                module, args, kwargs, dynamic_shapes=dynamic_shapes, strict=False
-            )
-        except Exception as error:
-            raise StreamTensorError(explain(error)) from error
+        exported = export_graph(module, args, kwargs, dynamic_shapes)
     expected = [leaf for leaf in pytree.tree_leaves(outputs) if isinstance(leaf, torch.Tensor)]
     return expected, exported
+
+
+def export_graph(
+    module: torch.nn.Module, args: tuple, kwargs: dict[str, Any], dynamic_shapes: Any
+) -> torch.export.ExportedProgram:
+    """Runs torch.export.
+
+    Where it cannot prove a condition on dynamic sizes, the condition is left in the
+    graph (assertions.py tries it for every size).
+    """
+    for deferred in (False, True):
+        try:
+            return torch.export.export(
+                module,
+                args,
+                kwargs,
+                dynamic_shapes=dynamic_shapes,
+                strict=False,
+                prefer_deferred_runtime_asserts_over_guards=deferred,
+            )
+        except Exception as error:
+            if deferred or "satisfy the generated guard" not in str(error):
+                raise StreamTensorError(explain(error)) from error
+    raise AssertionError("unreachable")
 
 
 @contextlib.contextmanager

@@ -58,7 +58,7 @@ def compile_model(source: ModelSource, output_dir: Path, options: CompileOptions
         layers: dict[str, LayerProgram] = {}
         for phase, tokens in phases.items():
             with step(f"importing the layer for {phase} ({tokens} tokens)"):
-                layers[phase] = capture_layer(split, tokens, options.max_length)
+                layers[phase] = capture_layer(split, tokens, options.max_length - tokens)
                 export_design(directory, phase, layers[phase].program)
         with step("importing the head"):
             head = capture_head(split)

@@ -18,6 +18,24 @@ HIDDEN, PAST_KEY, PAST_VALUE = "hidden", "past_key", "past_value"
 # One layer against the module: accumulated rounding of float32, far below any real difference.
 LAYER_TOLERANCE = 1e-4
 
+# How many new tokens, or rows of the cache: a number, or a torch.export.Dim with
+# limits for a program of every number from its min to its max.
+Length = int | torch.export.Dim
+# Sizes of a dynamic dimension in the example that is traced: torch.export takes 0
+# and 1 for constants.
+TRACED_TOKENS, TRACED_PAST = 5, 7
+
+
+def limits(length: Length) -> tuple[int, int]:
+    """Returns the smallest and the largest value of a length."""
+    return (length, length) if isinstance(length, int) else (length.min, length.max)
+
+
+def traced_size(length: Length, size: int) -> int:
+    """Returns the value of a length for which the layer is traced, `size` if it may be."""
+    smallest, largest = limits(length)
+    return min(max(smallest, size), largest)
+
 
 class ConcatCache(Cache):
     """A cache for one call of one layer: hands out past and new rows, keeps the new ones."""
@@ -109,7 +127,7 @@ class HeadStep(torch.nn.Module):
 
 @dataclass
 class LayerProgram:
-    """A captured layer for `tokens` new tokens and `past` rows of cache.
+    """A captured layer for `tokens` new tokens and `past` rows of cache, or up to as many.
 
     `hosts[argument name]` is the leaf path of a host tensor; `hidden`, `past_key` and
     `past_value` name arguments (the last two are empty without a past); the results are
@@ -126,12 +144,20 @@ class LayerProgram:
 
 
 class LayerExamples:
-    """Random inputs of each layer, at the last position that a cache of `past` rows allows."""
+    """Random inputs of each layer, at the last position that a cache of `past` rows allows.
 
-    def __init__(self, split: ModelSplit, tokens: int, past: int) -> None:
+    Without rows there are no caches among the inputs, unless `empty_caches` says
+    that the layer takes them, of whatever length.
+    """
+
+    def __init__(
+        self, split: ModelSplit, tokens: int, past: int, empty_caches: bool = False
+    ) -> None:
         self.split = split
         self.generator = torch.Generator().manual_seed(0)
+        self.tokens = tokens
         self.past = past
+        self.has_caches = past > 0 or empty_caches
         ids = [0] * tokens
         self.host = split.host_step(ids, past, past)
         positions = torch.arange(past, past + tokens)[None]
@@ -156,49 +182,96 @@ class LayerExamples:
         """Returns the arguments of `step.forward` for layer `index`."""
         hidden = torch.randn(self.host["hidden"].shape, generator=self.generator)
         names = self.split.layer_hosts[index]
-        pasts = (
-            []
-            if self.past == 0
-            else [
+        pasts = []
+        if self.has_caches:
+            pasts = [
                 torch.randn((1, heads, self.past, width), generator=self.generator)
                 for heads, width in (self.key_shape, self.value_shape)
             ]
-        )
         return [hidden, *(self.host[names[path]] for path in step.paths[1:])], *pasts
 
 
-def capture_layer(split: ModelSplit, tokens: int, max_length: int) -> LayerProgram:
-    """Captures the layer for `tokens` new tokens with the past that fits `max_length`.
+def capture_layer(
+    split: ModelSplit, tokens: Length, past: Length, function: str = "layer"
+) -> LayerProgram:
+    """Captures the layer, as `function`, for `tokens` new tokens behind `past` rows of cache.
 
     The one program is checked against every layer of the model with that layer's own
-    weights and host tensors; a layer that computes something else is an error.
+    weights and host tensors, at the smallest and the largest lengths; a layer that
+    computes something else is an error.
     """
-    examples = LayerExamples(split, tokens, max_length - tokens)
+    example = (traced_size(tokens, TRACED_TOKENS), traced_size(past, TRACED_PAST))
+    examples = LayerExamples(split, *example)
     step = examples.step(0)
     roles = ["input"]
     roles += ["mask" if path == split.mask_path else "position" for path in step.paths[1:]]
-    roles += ["cache", "cache"] if examples.past else []
+    roles += ["cache", "cache"] if examples.has_caches else []
     program = capture(
         step,
         examples.inputs(step, 0),
-        function="layer",
+        function=function,
         prefix="layer",
         drop_dead_inputs=True,
         role_of=lambda index: roles[index],
         tolerance=LAYER_TOLERANCE,
+        dynamic_shapes=dynamic_shapes(split, tokens, past, examples),
     )
-    layer = name_arguments(split, program, step, tokens, examples)
-    for index in range(len(split.stack.layers)):
-        check_layer(layer, examples, index)
+    layer = name_arguments(split, program, step, (limits(tokens)[1], limits(past)[1]), examples)
+    for lengths in sorted({example, *zip(limits(tokens), limits(past), strict=True)}):
+        others = LayerExamples(split, *lengths, examples.has_caches)
+        for index in range(len(split.stack.layers)):
+            check_layer(layer, others, index)
     return layer
 
 
+def dynamic_shapes(
+    split: ModelSplit, tokens: Length, past: Length, examples: LayerExamples
+) -> tuple | None:
+    """Returns what torch.export is told of the arguments of `LayerStep.forward`.
+
+    Which sizes depend on a length is read off another example, in which that length
+    alone differs; those that both change torch.export finds out.
+    """
+    if isinstance(tokens, int) and isinstance(past, int):
+        return None
+    tensors, *caches = examples.inputs(examples.step(0), 0)
+    chosen: list[dict[int, Any]] = [{} for _ in (*tensors, *caches)]
+    for position, length in enumerate((tokens, past)):
+        if isinstance(length, int):
+            continue
+        lengths = [examples.tokens, examples.past]
+        traced = lengths[position]
+        smallest, largest = limits(length)
+        lengths[position] = smallest if traced == largest else largest
+        others = LayerExamples(split, *lengths, examples.has_caches)
+        other_tensors, *other_caches = others.inputs(others.step(0), 0)
+        pairs = zip((*tensors, *caches), (*other_tensors, *other_caches), strict=True)
+        for dims, (one, other) in zip(chosen, pairs, strict=True):
+            for dim, sizes in enumerate(zip(one.shape, other.shape, strict=True)):
+                if sizes[0] == sizes[1]:
+                    continue
+                more, others_more = sizes[0] - traced, sizes[1] - lengths[position]
+                if dim in dims or more != others_more:
+                    dims[dim] = torch.export.Dim.AUTO
+                else:
+                    dims[dim] = length + more if more else length
+    return (chosen[: len(tensors)], *chosen[len(tensors) :])
+
+
 def name_arguments(
-    split: ModelSplit, program: Program, step: LayerStep, tokens: int, examples: LayerExamples
+    split: ModelSplit,
+    program: Program,
+    step: LayerStep,
+    lengths: tuple[int, int],
+    examples: LayerExamples,
 ) -> LayerProgram:
-    """Finds the hidden state, the caches and the host tensors among the arguments."""
+    """Finds the hidden state, the caches and the host tensors among the arguments.
+
+    `lengths` are the largest numbers of new tokens and rows of the cache.
+    """
+    tokens, past = lengths
     caches = {PAST_KEY: examples.key_shape, PAST_VALUE: examples.value_shape}
-    if examples.past == 0:
+    if not examples.has_caches:
         caches = {}
     names = [HIDDEN, *step.paths[1:], *caches]
     found = {names[argument.input_index]: argument for argument in program.inputs}
@@ -211,15 +284,14 @@ def name_arguments(
         if name in step.paths[1:]:
             hosts[argument.name] = name
             argument.source = split.layer_hosts[0][name].rpartition(".")[0]
-    rows = examples.past + tokens
     for name, (heads, width) in caches.items():
-        found[name].buffer_shape = (1, heads, rows, width)
+        found[name].buffer_shape = (1, heads, past + tokens, width)
     for result, source in zip(program.results, (HIDDEN, "new_key", "new_value"), strict=True):
         result.source = source
     return LayerProgram(
         program,
         tokens,
-        examples.past,
+        past,
         found[HIDDEN].name,
         found[PAST_KEY].name if caches else "",
         found[PAST_VALUE].name if caches else "",
