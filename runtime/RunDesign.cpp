@@ -18,6 +18,7 @@
 #include "runtime/TensorTransfer.h"
 
 #include <functional>
+#include <map>
 #include <sstream>
 
 using namespace streamtensor;
@@ -159,17 +160,18 @@ std::vector<RunOptions> runtime::readRunList(const std::string &path) {
 void runtime::runDesigns(Device &device, const std::vector<RunOptions> &runs,
                          const std::string &folder, std::ostream &log) {
   std::vector<std::string> directories;
+  std::map<std::string, size_t> numbers;
   for (const RunOptions &run : runs)
-    directories.push_back(run.design);
+    if (numbers.emplace(run.design, directories.size()).second)
+      directories.push_back(run.design);
   const std::vector<DesignRef> designs =
       device.openTogether(directories, folder);
   size_t failures = 0;
-  for (size_t i = 0; i < runs.size(); ++i) {
-    nlohmann::ordered_json json = {{"design", runs[i].design},
-                                   {"error", nullptr}};
+  for (const RunOptions &run : runs) {
+    const DesignRef &design = designs[numbers.at(run.design)];
+    nlohmann::ordered_json json = {{"design", run.design}, {"error", nullptr}};
     try {
-      runOnFiles(device, runs[i], designs[i]->interface(),
-                 [&] { return designs[i]; });
+      runOnFiles(device, run, design->interface(), [&] { return design; });
     } catch (const Error &error) {
       json["error"] = error.what();
       ++failures;

@@ -38,7 +38,7 @@ struct RunOptions {
 /// `outputs` and, if wanted, `json`. Throws Error naming the line.
 std::vector<RunOptions> readRunList(const std::string &path);
 
-/// Runs several designs, built as one simulation that is kept in `folder`.
+/// Runs designs, each once or more often, built as one simulation in `folder`.
 /// After each run a line goes to `log`: an object with `design` and `error`,
 /// which says what went wrong, or null. Throws Error when the designs cannot be
 /// built together, and at the end when runs failed.
