@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 import torch
 from conftest import ROOT
+from design_runs import run_batch
 from safetensors.torch import load_file, save_file
 
 BIN = Path(os.environ.get("STREAMTENSOR_BIN_DIR", ROOT / "build" / "bin"))
@@ -115,7 +117,7 @@ def test_small_modules(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_layers(family: str, tmp_path: Path) -> None:
-    """A chunk of four tokens with a past of twelve, under a quarter of what it needs."""
+    """A chunk of four tokens with a past of twelve, under parts of what it needs."""
     directory = tmp_path / "export"
     importer = [sys.executable, ROOT / "benchmarks" / "import_layer.py", family, "--reference"]
     shape = ("--tokens", "4", "--max-length", "16")
@@ -125,12 +127,25 @@ def test_layers(family: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     source = directory / "module.mlir"
     free = report_of(source, tmp_path / "free", None)
-    budget = need_of(free) // 4
-    design = tmp_path / "design"
-    check_split(free, report_of(source, design, budget, "--validate"), budget)
-    results = simulate(design, load_file(directory / "inputs.safetensors"))
-    for name, want in load_file(directory / "expected.safetensors").items():
-        assert_close(results[name], want)
+    inputs = load_file(directory / "inputs.safetensors")
+    runs = []
+    for fraction in FRACTIONS:
+        budget = need_of(free) // fraction
+        design = tmp_path / str(fraction)
+        # Kernels of one simulation have names of their own.
+        source = tmp_path / f"export{fraction}" / "module.mlir"
+        shutil.copytree(directory, source.parent)
+        for file, quote in ((source, "@{}("), (source.with_name("manifest.json"), '"{}"')):
+            text = file.read_text().replace(quote.format("layer"), quote.format(f"by{fraction}"))
+            file.write_text(text)
+        # The phases of one of them; the simulation below runs all.
+        options = ["--validate"] if fraction == 4 else []
+        check_split(free, report_of(source, design, budget, *options), budget)
+        runs.append((design, inputs))
+    for results in run_batch(runs, tmp_path):
+        assert not isinstance(results, str), results
+        for name, want in load_file(directory / "expected.safetensors").items():
+            assert_close(results[name], want)
 
 
 def test_budget_that_nothing_meets(tmp_path: Path) -> None:
