@@ -17,6 +17,10 @@
 
 using namespace streamtensor;
 
+/// Primes are larger than this, and so than the small numbers that come and go
+/// in between.
+static constexpr int64_t kLeast = 1000;
+
 static bool isPrime(int64_t number) {
   for (int64_t divisor = 2; divisor * divisor <= number; ++divisor)
     if (number % divisor == 0)
@@ -48,7 +52,7 @@ GenericPoint::GenericPoint(const std::vector<SymbolicOrder> &orders) {
     }
   }
   for (Prime &prime : primes) {
-    int64_t value = std::max<int64_t>(prime.trip.highest(maxima), 2);
+    int64_t value = kLeast + prime.trip.highest(maxima);
     auto isUsed = [&](int64_t candidate) {
       return std::any_of(primes.begin(), primes.end(),
                          [&](const Prime &other) {

@@ -10,8 +10,8 @@
 // orders of run-time size each trip count becomes a prime that nothing else is
 // a multiple of, so that no algorithm splits it or takes it for another number,
 // and what comes out is read back: a multiple of the prime is a multiple of the
-// trip count. The primes lie just above the largest trip counts, so that costs
-// compare as they do for those.
+// trip count. The primes grow with the largest trip counts, so that costs
+// compare much as they do for those.
 //
 // What was read back is right where the algorithm only multiplied and divided
 // sizes; whoever uses it checks it (the verifiers of itensor operations do).
