@@ -80,8 +80,10 @@ struct DataflowToStream
     fold.addPass(createCanonicalizerPass());
     if (failed(replaceITensorsByStreams(module)) ||
         failed(makeBuffersExplicit(module)) || failed(bufferizeTasks(module)) ||
-        failed(runPipeline(fold, module)) ||
-        failed(lowerTilesToLoops(module)) ||
+        failed(runPipeline(fold, module)))
+      return signalPassFailure();
+    widenPorts(module);
+    if (failed(lowerTilesToLoops(module)) ||
         failed(runPipeline(fold, module)) || failed(verifyStreams(module)))
       signalPassFailure();
   }

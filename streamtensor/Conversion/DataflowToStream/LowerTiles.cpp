@@ -488,27 +488,23 @@ static bool isTokenMemory(Value memory) {
   return memory.getDefiningOp<memref::AllocOp>() != nullptr;
 }
 
-/// One whole token of a packed argument: read and written as one vector. A
-/// packed argument of a single token has no view.
+/// One whole token of an argument that is packed, or accessed in whole tokens
+/// only: read and written as one vector. A packed argument of a single token
+/// has no view.
 static bool isPackedToken(Value memory) {
   int64_t elements = cast<MemRefType>(memory.getType()).getNumElements();
   if (auto view = memory.getDefiningOp<memref::SubViewOp>())
     memory = view.getSource();
-  auto argument = dyn_cast<BlockArgument>(memory);
-  auto kernel =
-      argument
-          ? dyn_cast<dataflow::KernelOp>(argument.getOwner()->getParentOp())
-          : nullptr;
-  if (!kernel)
+  std::optional<unsigned> argument = functionArgument(memory);
+  if (!argument)
     return false;
-  Value outside = kernel.getInputs()[argument.getArgNumber()];
-  auto source = dyn_cast<BlockArgument>(outside);
   auto function =
-      source ? dyn_cast<FunctionOpInterface>(source.getOwner()->getParentOp())
-             : nullptr;
-  auto packing = function ? dyn_cast_or_null<TypeAttr>(function.getArgAttr(
-                                source.getArgNumber(), "dataflow.packing"))
-                          : nullptr;
+      memory.getParentRegion()->getParentOfType<FunctionOpInterface>();
+  if (auto whole =
+          function.getArgAttrOfType<IntegerAttr>(*argument, hls::kPackedAttr))
+    return whole.getInt() == elements;
+  auto packing =
+      function.getArgAttrOfType<TypeAttr>(*argument, "dataflow.packing");
   auto order =
       packing ? dyn_cast<itensor::ITensorType>(packing.getValue()) : nullptr;
   return order && order.getTokenElements() == elements && elements > 1 &&
@@ -516,7 +512,8 @@ static bool isPackedToken(Value memory) {
 }
 
 LogicalResult TileLoops::lower(stream::ReadOp op) {
-  if (!op.getDest() || isTokenMemory(op.getDest()))
+  if (!op.getDest() || isTokenMemory(op.getDest()) ||
+      isPackedToken(op.getDest()))
     return success();
   Location loc = op.getLoc();
   b.setInsertionPoint(op);

@@ -19,6 +19,8 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectRegistry.h"
 
+#include <optional>
+
 namespace streamtensor {
 
 /// 1. Replaces `itensor.instance` by `stream.stream`, lets every read and write
@@ -39,7 +41,15 @@ llvm::LogicalResult bufferizeTasks(mlir::ModuleOp module);
 /// What step 3 needs to know about upstream operations and ours.
 void registerTaskBufferization(mlir::DialectRegistry &registry);
 
-/// 4. Turns Linalg operations, copies and accesses of partial buffers into
+/// 4. Marks the arguments of functions that are accessed in whole tokens only
+/// (`hls.packed`: elements of a token), each of which lies in memory as it is.
+void widenPorts(mlir::ModuleOp module);
+
+/// The argument of the function behind `memory`, an argument of a kernel or a
+/// reshape outside of it; nothing for other memory.
+std::optional<unsigned> functionArgument(mlir::Value memory);
+
+/// 5. Turns Linalg operations, copies and accesses of partial buffers into
 /// loops over scalars.
 llvm::LogicalResult lowerTilesToLoops(mlir::ModuleOp module);
 

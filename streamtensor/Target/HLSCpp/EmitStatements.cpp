@@ -12,6 +12,8 @@
 
 #include "streamtensor/Target/HLSCpp/Emitter.h"
 
+#include "streamtensor/Analysis/LinearOffset.h"
+
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -469,34 +471,17 @@ FailureOr<Expression> Emitter::packedElement(Operation *op, Value memory) {
   auto view = memory.getDefiningOp<memref::SubViewOp>();
   if (!view)
     return Expression{memories.find(memory)->second.name + "[0]"};
-  auto type = view.getSourceType();
-  int64_t lanes = 1;
-  for (int64_t size : view.getStaticSizes())
-    lanes *= size;
-  SmallVector<int64_t> strides;
-  int64_t base = 0;
-  if (failed(type.getStridesAndOffset(strides, base)) || base != 0)
-    return op->emitOpError() << "expected packed memory without an offset";
-  SmallVector<std::pair<Value, int64_t>> terms;
-  int64_t constant = 0;
-  for (auto [size, stride, offset] :
-       llvm::zip_equal(type.getShape(), strides, view.getMixedOffsets())) {
-    if (std::optional<int64_t> known = getConstantIntValue(offset)) {
-      constant += *known * stride;
-      continue;
-    }
-    if (size == 1)
-      continue;
-    if (stride % lanes != 0)
-      return op->emitOpError() << "expected whole tokens of packed memory";
-    terms.push_back({cast<Value>(offset), stride / lanes});
-  }
-  if (constant % lanes != 0)
+  int64_t lanes = view.getType().getNumElements();
+  std::optional<LinearOffset> offset = offsetOf(view);
+  if (!offset || !offset->isMultipleOf(lanes))
     return op->emitOpError() << "expected whole tokens of packed memory";
-  if (type.getNumElements() / lanes > INT32_MAX)
+  if (view.getSourceType().getNumElements() / lanes > INT32_MAX)
     return op->emitOpError() << "expected memory of at most 2^31 tokens";
+  SmallVector<std::pair<Value, int64_t>> terms;
+  for (auto [value, factor] : offset->terms)
+    terms.push_back({value, factor / lanes});
   return Expression{memories.find(view.getSource())->second.name + "[" +
-                    sum(terms, constant / lanes).text + "]"};
+                    sum(terms, offset->constant / lanes).text + "]"};
 }
 
 LogicalResult Emitter::emitLoad(memref::LoadOp op) {

@@ -187,7 +187,6 @@ LogicalResult Collector::collectArgument(func::FuncOp top, unsigned index) {
   }
   info.value = dyn_cast_or_null<DenseElementsAttr>(
       top.getArgAttr(index, "dataflow.value"));
-  int64_t lanes = 1;
   if (auto packing =
           top.getArgAttrOfType<TypeAttr>(index, "dataflow.packing")) {
     auto order = cast<itensor::ITensorType>(packing.getValue());
@@ -195,7 +194,6 @@ LogicalResult Collector::collectArgument(func::FuncOp top, unsigned index) {
     info.packing->element = info.packing->elementShape();
     info.packedShape = toVector(order.getTensorShape());
     info.bufferShape = info.shape;
-    lanes = order.getTokenElements();
   } else {
     FailureOr<std::vector<int64_t>> memory = bufferShape(type);
     if (failed(memory))
@@ -217,8 +215,8 @@ LogicalResult Collector::collectArgument(func::FuncOp top, unsigned index) {
     info.bundle = port.getBundle().str();
     info.burstBeats = port.getBurst();
   }
-  if (!top.getArgAttr(index, hls::kPackedAttr))
-    lanes = 1;
+  auto packed = top.getArgAttrOfType<IntegerAttr>(index, hls::kPackedAttr);
+  int64_t lanes = packed ? packed.getInt() : 1;
   info.portBits =
       std::min<int64_t>(512, llvm::PowerOf2Ceil(lanes * elementBytes * 8));
   argumentOfVariable[info.variable] = info.name;

@@ -48,13 +48,10 @@
 // MATVEC-NEXT:         acc[n][l] = acc[n][l] + arg0_token * arg1_token[l];
 // MATVEC-NEXT:       }
 
-// MATVEC:      static void store_result0(hls::stream<f32x16> &in, float *result0) {
-// MATVEC:          const f32x16 token = in.read();
-// MATVEC-NEXT:     for (int l = 0; l < 16; ++l) {
-// MATVEC-NEXT: #pragma HLS unroll
-// MATVEC-NEXT:       result0[i0 * 16 + l] = token[l];
+// MATVEC:      static void store_result0(hls::stream<f32x16> &in, f32x16 *result0) {
+// MATVEC:          result0[i0] = in.read();
 
-// MATVEC:      static void group0(const float *arg0, const f32x16 *arg1, float *result0) {
+// MATVEC:      static void group0(const float *arg0, const f32x16 *arg1, f32x16 *result0) {
 // MATVEC-NEXT: #pragma HLS dataflow
 // MATVEC-NEXT:   ST_FIFO(float, load_arg0_out, 2); // minimum
 // MATVEC-NEXT:   ST_FIFO(f32x16, load_arg1_out, 32); // start-up of matmul_0
@@ -66,13 +63,13 @@
 // MATVEC-NEXT:   ST_JOIN();
 // MATVEC-NEXT: }
 
-// MATVEC:      extern "C" void layer(const float *arg0, const f32x16 *arg1, float *result0) {
+// MATVEC:      extern "C" void layer(const float *arg0, const f32x16 *arg1, f32x16 *result0) {
 // MATVEC-NEXT: #pragma HLS interface m_axi port=arg0 bundle=gmem0 offset=slave depth=64 max_read_burst_length=64
 // MATVEC-NEXT: #pragma HLS interface s_axilite port=arg0
 // 64 * 96 / 16 tokens
 // MATVEC-NEXT: #pragma HLS interface m_axi port=arg1 bundle=gmem1 offset=slave depth=384 max_read_burst_length=64
 // MATVEC-NEXT: #pragma HLS interface s_axilite port=arg1
-// MATVEC-NEXT: #pragma HLS interface m_axi port=result0 bundle=gmem2 offset=slave depth=96 max_write_burst_length=64
+// MATVEC-NEXT: #pragma HLS interface m_axi port=result0 bundle=gmem2 offset=slave depth=6 max_write_burst_length=64
 // MATVEC-NEXT: #pragma HLS interface s_axilite port=result0
 // MATVEC-NEXT: #pragma HLS interface s_axilite port=return
 // MATVEC-NEXT:   group0(arg0, arg1, result0);
