@@ -153,7 +153,8 @@ class VendorKernels:
                     largest = torch.ones(argument["shape"], dtype=tensor.dtype)
                     largest[tuple(map(slice, tensor.shape))] = tensor
                     tensor = largest
-                buffers[argument["name"]] = tensor.contiguous()
+                # A copy of torch's own, which is aligned as device memory is.
+                buffers[argument["name"]] = tensor.clone(memory_format=torch.contiguous_format)
         top = getattr(self.library, interface["function"])
         sizes = [parameters[parameter["name"]] for parameter in interface["parameters"]]
         top(*(ctypes.c_void_p(buffer.data_ptr()) for buffer in buffers.values()), *sizes)
