@@ -163,6 +163,11 @@ class Parts:
                 "-v",
                 "-rfEs",
                 "--durations=10",
+                # The tests of one file share designs and builds.
+                "--numprocesses",
+                JOBS,
+                "--dist",
+                "loadfile",
                 f"--junit-xml={results}",
             ],
             results,
