@@ -13,6 +13,7 @@
 
 #include "streamtensor/Transforms/Linalg/Passes.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 
 namespace streamtensor {
@@ -21,6 +22,28 @@ namespace streamtensor {
 } // namespace streamtensor
 
 using namespace mlir;
+
+/// The interchange computes each index by a map that only picks one of the new
+/// loops.
+static void nameIndices(linalg::GenericOp op) {
+  SmallVector<affine::AffineApplyOp> picks;
+  op.getBody()->walk([&](affine::AffineApplyOp apply) {
+    if (isa<AffineDimExpr>(apply.getAffineMap().getResult(0)))
+      picks.push_back(apply);
+  });
+  for (affine::AffineApplyOp apply : picks) {
+    auto dim = cast<AffineDimExpr>(apply.getAffineMap().getResult(0));
+    apply.replaceAllUsesWith(apply.getMapOperands()[dim.getPosition()]);
+    apply.erase();
+  }
+  SmallVector<linalg::IndexOp> unused;
+  op.getBody()->walk([&](linalg::IndexOp index) {
+    if (index->use_empty())
+      unused.push_back(index);
+  });
+  for (linalg::IndexOp index : unused)
+    index->erase();
+}
 
 namespace {
 
@@ -48,6 +71,7 @@ struct OrderLoops : streamtensor::impl::OrderLoopsBase<OrderLoops> {
         op->emitError() << "internal error: the loops could not be reordered";
         return signalPassFailure();
       }
+      nameIndices(op);
     }
   }
 };

@@ -17,6 +17,7 @@
 #include "streamtensor/Allocation/FifoStrategy.h"
 #include "streamtensor/Analysis/KernelAccesses.h"
 #include "streamtensor/Dialect/Dataflow/IR/RuntimeSizes.h"
+#include "streamtensor/Sim/TokenSimulator.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringSet.h"
@@ -150,6 +151,13 @@ LogicalResult AllocateFifos::solve(dataflow::KernelOp kernel,
     problem.baseDepths[i] = solution.depths[i];
   if (std::optional<NetworkIssue> issue = problem.check())
     return kernel.emitOpError() << issue->message;
+  // Most choices of sizes need no more than the largest ones.
+  if (!solution.depths.empty()) {
+    TokenSimulator simulator(problem.network);
+    simulator.reset(solution.depths);
+    if (simulator.run())
+      return success();
+  }
   const std::string at = values.empty() ? "" : "with " + valuesString(values);
   std::string error;
   std::optional<FifoDepthSolution> found = solveFifoDepths(problem, error);

@@ -60,3 +60,28 @@ func.func @in_order(%x: tensor<4x8xf32>) -> tensor<4xf32> {
   } -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
+
+// -----
+
+// Indices of three loops in another order stay indices: nothing is computed.
+// CHECK-LABEL: func.func @three_indices
+// CHECK: linalg.generic
+// CHECK-NOT: affine.apply
+// CHECK-DAG: linalg.index 0
+// CHECK-DAG: linalg.index 1
+// CHECK-NOT: affine.apply
+// CHECK: return
+func.func @three_indices(%x: tensor<7x3x5xf32>) -> tensor<5x3x7xf32> {
+  %zero = arith.constant 0.000000e+00 : f32
+  %e = tensor.empty() : tensor<5x3x7xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d2, d1, d0)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x : tensor<7x3x5xf32>) outs(%e : tensor<5x3x7xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %row = linalg.index 1 : index
+    %column = linalg.index 2 : index
+    %0 = arith.cmpi sle, %column, %row : index
+    %1 = arith.select %0, %in, %zero : f32
+    linalg.yield %1 : f32
+  } -> tensor<5x3x7xf32>
+  return %y : tensor<5x3x7xf32>
+}
