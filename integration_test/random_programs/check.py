@@ -31,7 +31,10 @@ TOLERANCE = {"f32": 1e-4, "f16": 5e-3, "bf16": 2e-2}
 COMPILE_SECONDS = 120
 SIMULATE_SECONDS = 60
 # Says of a program that it is not compiled by rule, and why.
-REFUSAL = re.compile(r"\bnot supported\b|\bunsupported\b|cannot be compiled")
+REFUSAL = re.compile(
+    r"\bnot supported\b|\bunsupported\b|cannot be compiled|\brun-time sizes?\b"
+    r"|dynamic dimensions cannot be kept|of known size"
+)
 
 
 def tools() -> Path:
@@ -77,11 +80,17 @@ class Case:
     program: Program
     folder: Path
     outcome: Outcome
-    expected: list[torch.Tensor] = field(default_factory=list)
+    # At each run-time size: the tensors that the design is given, by the names of
+    # its arguments, and PyTorch's results.
+    runs: list[tuple[dict[str, torch.Tensor], list[torch.Tensor]]] = field(default_factory=list)
 
     @property
     def design(self) -> Path:
         return self.folder / "design"
+
+    def output(self, run: int) -> Path:
+        """Where the results of a run go."""
+        return self.folder / f"out{run}.safetensors"
 
 
 def compile_program(program: Program, folder: Path, name: str = "") -> Case:
@@ -99,33 +108,43 @@ def compile_program(program: Program, folder: Path, name: str = "") -> Case:
 
 def export_program(case: Case, name: str) -> bool:
     program, folder = case.program, case.folder
-    data = program.data()
-    module = Module(program, data)
-    inputs = tuple(
-        value for entry, value in zip(program.inputs, data, strict=True) if entry.role != "weight"
-    )
-    with torch.no_grad():
-        case.expected = [value.clone().contiguous() for value in module(*inputs)]
+    module = Module(program, program.data())
+    given, wanted = [], []
+    for length in program.lengths():
+        given.append(inputs_of(length, length.data()))
+        with torch.no_grad():
+            wanted.append([value.clone().contiguous() for value in module(*given[-1])])
     try:
         with contextlib.redirect_stderr(io.StringIO()):
-            export(module, inputs, folder / "export", function=name)
+            shapes = program.dynamic_shapes()
+            export(module, given[0], folder / "export", function=name, dynamic_shapes=shapes)
     except StreamTensorError as error:
         text = str(error)
         status = "refused" if REFUSAL.search(text) else "error"
         case.outcome.fail(status, "export", text)
         return False
     manifest = json.loads((folder / "export" / "manifest.json").read_text())
-    given = iter(inputs)
-    tensors = {}
-    for argument in manifest["arguments"]:
-        if argument["role"] == "weight":
-            tensors[argument["name"]] = weight_of(module, folder, argument)
-        else:
-            tensors[argument["name"]] = next(given)
-    tensors = {key: value.clone().contiguous() for key, value in tensors.items()}
-    tensors |= {f"result{i}": value for i, value in enumerate(case.expected)}
-    save_file(tensors, folder / "data.safetensors")
+    for inputs, expected in zip(given, wanted, strict=True):
+        remaining = iter(inputs)
+        tensors = {}
+        for argument in manifest["arguments"]:
+            if argument["role"] == "weight":
+                tensors[argument["name"]] = weight_of(module, folder, argument)
+            else:
+                tensors[argument["name"]] = next(remaining)
+        tensors = {key: value.clone().contiguous() for key, value in tensors.items()}
+        case.runs.append((tensors, expected))
+    tensors, expected = case.runs[0]
+    results = {f"result{i}": value for i, value in enumerate(expected)}
+    save_file(tensors | results, folder / "data.safetensors")
     return True
+
+
+def inputs_of(program: Program, data: list[torch.Tensor]) -> tuple[torch.Tensor, ...]:
+    """The values that are given to the module, without its weights."""
+    return tuple(
+        value for entry, value in zip(program.inputs, data, strict=True) if entry.role != "weight"
+    )
 
 
 def weight_of(module: Module, folder: Path, argument: dict) -> torch.Tensor:
@@ -191,10 +210,10 @@ def simulate(cases: Iterable[Case], folder: Path) -> None:
     lines, failure = run_batch(cases, folder, SIMULATE_SECONDS * (1 + len(cases) // 4))
     seconds = (time.monotonic() - start) / len(cases)
     for case in cases:
-        line = lines.get(str(case.design))
-        if line is not None:
+        answers = lines.get(str(case.design), [])
+        if len(answers) == len(case.runs):
             case.outcome.seconds = round(case.outcome.seconds + seconds, 3)
-            judge(case, line["error"])
+            judge(case, [answer["error"] for answer in answers])
         elif len(cases) == 1:
             case.outcome.fail(*failure)
         else:
@@ -204,25 +223,21 @@ def simulate(cases: Iterable[Case], folder: Path) -> None:
 
 def run_batch(
     cases: list[Case], folder: Path, seconds: int
-) -> tuple[dict[str, dict], tuple[str, str, str]]:
-    """Returns one line per design that has run, and what ended the process early."""
+) -> tuple[dict[str, list[dict]], tuple[str, str, str]]:
+    """Returns a line per run of each design, and what ended the process early."""
     batch = []
     for case in cases:
         interface = json.loads((case.design / "interface.json").read_text())
-        data = load_file(case.folder / "data.safetensors")
         wanted = [
             argument["name"]
             for argument in interface["arguments"]
             if argument["role"] not in ("output", "workspace") and not argument.get("file")
         ]
-        save_file({name: data[name] for name in wanted}, case.folder / "in.safetensors")
-        batch.append(
-            {
-                "design": str(case.design),
-                "inputs": str(case.folder / "in.safetensors"),
-                "outputs": str(case.folder / "out.safetensors"),
-            }
-        )
+        for index, (tensors, _) in enumerate(case.runs):
+            source = case.folder / f"in{index}.safetensors"
+            save_file({name: tensors[name] for name in wanted}, source)
+            output = str(case.output(index))
+            batch.append({"design": str(case.design), "inputs": str(source), "outputs": output})
     (folder / "batch.jsonl").write_text("".join(json.dumps(run) + "\n" for run in batch))
     command = [
         str(tools() / "streamtensor-run"),
@@ -242,7 +257,9 @@ def run_batch(
         output = expired.stdout or ""
         output = output.decode() if isinstance(output, bytes) else output
         code, errors = None, ""
-    lines = {entry["design"]: entry for entry in map(json.loads, output.splitlines())}
+    lines: dict[str, list[dict]] = {}
+    for entry in map(json.loads, output.splitlines()):
+        lines.setdefault(entry["design"], []).append(entry)
     if code is None:
         return lines, ("hang", "run", f"no end within {seconds} s")
     if code < 0:
@@ -250,31 +267,38 @@ def run_batch(
     return lines, ("error", "build", errors.strip()[-1500:])
 
 
-def judge(case: Case, error: str | None) -> None:
-    """Compares what a simulation wrote with PyTorch's results."""
+def judge(case: Case, errors: list[str | None]) -> None:
+    """Compares what the runs of a simulation wrote with PyTorch's results."""
     outcome = case.outcome
     outcome.simulated = True
-    if error:
-        outcome.fail("deadlock" if "deadlock" in error else "error", "run", error)
-        return
-    results = load_file(case.folder / "out.safetensors")
+    for index, error in enumerate(errors):
+        if error:
+            outcome.fail("deadlock" if "deadlock" in error else "error", "run", error)
+        elif difference := compare(case, index):
+            outcome.fail("wrong", "run", difference)
+        if outcome.is_fault:
+            if case.program.sizes:
+                outcome.message += f" (at run-time sizes number {index})"
+            return
+
+
+def compare(case: Case, run: int) -> str | None:
+    """Says where the results of a run differ from PyTorch's, if they do."""
+    results = load_file(case.output(run))
     tolerance = TOLERANCE[case.program.dtype]
-    if len(results) != len(case.expected):
-        outcome.fail("wrong", "run", f"expected {len(case.expected)} results, got {len(results)}")
-        return
-    for index, expected in enumerate(case.expected):
+    _, wanted = case.runs[run]
+    if len(results) != len(wanted):
+        return f"expected {len(wanted)} results, got {len(results)}"
+    for index, expected in enumerate(wanted):
         got = results[f"result{index}"]
         if got.shape != expected.shape or got.dtype != expected.dtype:
-            outcome.fail("wrong", "run", f"result{index}: {got.dtype} {tuple(got.shape)}")
-            return
+            return f"result{index}: {got.dtype} {tuple(got.shape)}"
         got, expected = got.double(), expected.double()
         allowed = tolerance * (expected.abs() + expected.abs().max())
         if not ((got - expected).abs() <= allowed).all():
             place = ((got - expected).abs() - allowed).nan_to_num(nan=1e30).argmax()
-            outcome.fail(
-                "wrong",
-                "run",
+            return (
                 f"result{index} element {place}: expected {expected.flatten()[place]:.6g} "
-                f"but got {got.flatten()[place]:.6g}",
+                f"but got {got.flatten()[place]:.6g}"
             )
-            return
+    return None

@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Callable
+from dataclasses import replace
 
 import torch
 
 from random_programs.operations import OPERATIONS
-from random_programs.program import Input, Program, Step
+from random_programs.program import Input, Program, Size, Step
 
 SIZES = [1, 1, 2, 2, 3, 3, 4, 4, 5, 7, 8, 11, 13, 16, 17, 32]
 # Where tokens become vectors.
@@ -17,6 +18,8 @@ WIDE_SIZES = [1, 4, 8, 12, 16, 16, 32, 48]
 # On-chip memory for converters: none (no fusion), too little for some, plenty.
 BUDGETS = [None, None, None, 0, 256, 1024]
 MAX_ELEMENTS = 2048
+# Programs with sizes that are known at run time, of those that have free ones.
+DYNAMIC_SHARE = 0.4
 MAX_INPUT_ELEMENTS = 512
 MAX_VALUE = 1e3
 # A program is fit when its results do not depend on the order of roundings: f32
@@ -113,6 +116,31 @@ class Builder:
 
 
 def fit(program: Program) -> bool:
+    """Whether the program is fit at each of its run-time sizes, and of one rank at all."""
+    if not all(fits_dimensions(program, size) for size in program.sizes):
+        return False
+    lengths = program.lengths()
+    return all(map(fit_at_length, lengths)) and all(
+        ranks(length) == ranks(lengths[0]) for length in lengths[1:]
+    )
+
+
+def ranks(program: Program) -> list[int]:
+    """A squeezed dimension is gone where its size is 1."""
+    return [value.dim() for value in program.run(program.data())]
+
+
+def fits_dimensions(program: Program, size: Size) -> bool:
+    """Whether all dimensions of a run-time size are there and have one size above 1."""
+    traced = set()
+    for index, dim in size.dims:
+        if index >= len(program.inputs) or dim >= len(program.inputs[index].shape):
+            return False
+        traced.add(program.inputs[index].shape[dim])
+    return len(traced) == 1 and min(traced) > 1 and bool(size.others)
+
+
+def fit_at_length(program: Program) -> bool:
     """Whether every value of the program is finite, small and well conditioned."""
     data = program.data()
     try:
@@ -169,8 +197,40 @@ def generate(seed: int, dtype: str = "f32") -> Program:
         program = grow(Builder(seed, attempt, dtype))
         # Dropped inputs give the others new numbers, and with them new values.
         if fit(program):
-            return program
+            return with_sizes(program, random.Random(f"sizes {seed}"))
     raise AssertionError("unreachable")
+
+
+def with_sizes(program: Program, choice: random.Random) -> Program:
+    """Gives a share of the programs up to two run-time sizes, where they are free.
+
+    A dimension of an input is free alone, or together with all that are as large.
+    """
+    if choice.random() >= DYNAMIC_SHARE:
+        return program
+    places = [
+        [index, dim]
+        for index, entry in enumerate(program.inputs)
+        for dim, size in enumerate(entry.shape)
+        if entry.role == "input" and size > 1
+    ]
+    choice.shuffle(places)
+    wanted = choice.choice([1, 1, 2])
+    for index, dim in places:
+        taken = [place for size in program.sizes for place in size.dims]
+        traced = program.inputs[index].shape[dim]
+        equal = [p for p in places if program.inputs[p[0]].shape[p[1]] == traced]
+        others = [1, choice.choice([traced - 1, traced + 1]), choice.choice([2, 3, 5, 2 * traced])]
+        for dims in ([[index, dim]], equal):
+            if any(place in taken for place in dims):
+                continue
+            candidate = replace(program, sizes=[*program.sizes, Size(dims, others)])
+            if fit(candidate):
+                program = candidate
+                break
+        if len(program.sizes) == wanted:
+            break
+    return program
 
 
 def grow(builder: Builder) -> Program:

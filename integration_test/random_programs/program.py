@@ -7,7 +7,7 @@ PyTorch module, a JSON text (regressions) and something that can be made smaller
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,18 @@ class Step:
 
 
 @dataclass
+class Size:
+    """A size that is known at run time: the dimensions [input, dimension] that have it.
+
+    The inputs' shapes have the size at which the program is traced; `others` are
+    sizes at which it is run too, on the same design.
+    """
+
+    dims: list[list[int]]
+    others: list[int]
+
+
+@dataclass
 class Program:
     inputs: list[Input]
     steps: list[Step]
@@ -46,6 +58,7 @@ class Program:
     options: dict[str, str] = field(default_factory=dict)
     # Why the program is kept, in a regression.
     reason: str = ""
+    sizes: list[Size] = field(default_factory=list)
 
     @staticmethod
     def from_json(text: str) -> Program:
@@ -53,6 +66,7 @@ class Program:
         return Program(
             inputs=[Input(**entry) for entry in data.pop("inputs")],
             steps=[Step(**entry) for entry in data.pop("steps")],
+            sizes=[Size(**entry) for entry in data.pop("sizes", [])],
             **data,
         )
 
@@ -67,7 +81,7 @@ class Program:
             f' "{key}": {json.dumps(data[key])}'
             for key in ("reason", "seed", "dtype", "options", "results")
         ]
-        for key in ("inputs", "steps"):
+        for key in ("inputs", "steps", "sizes"):
             entries = ",\n".join(f"  {json.dumps(entry)}" for entry in data[key])
             lines.append(f' "{key}": [\n{entries}\n ]' if entries else f' "{key}": []')
         return "{\n" + ",\n".join(lines) + "\n}\n"
@@ -82,9 +96,39 @@ class Program:
             words = [f"v{argument}" for argument in step.args]
             words += [f"{key}={value}" for key, value in step.attrs.items()]
             lines.append(f"v{index} = {step.op}({', '.join(words)})")
+        for size in self.sizes:
+            places = ", ".join(f"v{index}.{dim}" for index, dim in size.dims)
+            lines.append(f"{places}: at run time, also {', '.join(map(str, size.others))}")
         lines += [f"--{key}={value}" for key, value in self.options.items()]
         lines.append("return " + ", ".join(f"v{index}" for index in self.results))
         return "\n".join(lines)
+
+    def lengths(self) -> list[Program]:
+        """The program with each of its run-time sizes, the traced one first, as constants."""
+        count = min((len(size.others) for size in self.sizes), default=0)
+        return [self.at(None), *(self.at(index) for index in range(count))]
+
+    def at(self, index: int | None) -> Program:
+        """The program with the other sizes `index`, or the traced ones, as constants."""
+        inputs = [Input(list(entry.shape), entry.role) for entry in self.inputs]
+        for size in self.sizes:
+            for number, dim in size.dims:
+                if index is not None:
+                    inputs[number].shape[dim] = size.others[index]
+        return replace(self, inputs=inputs, sizes=[])
+
+    def dynamic_shapes(self) -> tuple | None:
+        """What torch.export is told of the inputs."""
+        if not self.sizes:
+            return None
+        shapes: list[dict[int, Any]] = [{} for _ in self.inputs]
+        for number, size in enumerate(self.sizes):
+            traced = self.inputs[size.dims[0][0]].shape[size.dims[0][1]]
+            dim = torch.export.Dim(f"n{number}", min=1, max=max(traced, *size.others))
+            for index, axis in size.dims:
+                shapes[index][axis] = dim
+        given = [s for s, e in zip(shapes, self.inputs, strict=True) if e.role != "weight"]
+        return (tuple(given),)
 
     def data(self) -> list[torch.Tensor]:
         """The values of the inputs: normal numbers that only the seed decides."""
@@ -132,6 +176,11 @@ class Program:
             dtype=self.dtype,
             options=dict(self.options),
             reason=self.reason,
+            sizes=[
+                Size(dims, list(size.others))
+                for size in self.sizes
+                if (dims := [[number[i], dim] for i, dim in size.dims if i in live])
+            ],
         )
 
 

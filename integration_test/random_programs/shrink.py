@@ -73,7 +73,17 @@ def fewer_steps(program: Program) -> Iterator[Program]:
 
 
 def plainer(program: Program) -> Iterator[Program]:
-    """No options, weights as inputs, plain operations instead of odd ones."""
+    """No options, fewer run-time sizes, weights as inputs, plain operations instead of odd ones."""
+    for index, size in enumerate(program.sizes):
+        changed = copy.deepcopy(program)
+        del changed.sizes[index]
+        yield changed
+        for other in range(len(size.others)):
+            if len(size.others) > 1:
+                changed = copy.deepcopy(program)
+                for remaining in changed.sizes:
+                    del remaining.others[other]
+                yield changed
     for option in program.options:
         changed = copy.deepcopy(program)
         del changed.options[option]

@@ -70,7 +70,9 @@ def add_export(commands: Any) -> None:
         help="export a PyTorch module as Linalg, weights and a manifest",
         description="Imports FILE.py, calls FACTORY() -> (module, example_inputs) and exports the "
         "module: DIR/module.mlir, DIR/manifest.json, DIR/weights.safetensors. The example inputs "
-        "are a tuple of arguments, a dict of keyword arguments or one tensor.",
+        "are a tuple of arguments, a dict of keyword arguments or one tensor. Where FACTORY() "
+        "returns a third part, it is the dynamic_shapes of torch.export.export: the design runs "
+        "at any of these sizes, and DIR/module.dims.json says their limits.",
     )
     parser.add_argument("factory", metavar="FILE.py:FACTORY")
     parser.add_argument("--output-dir", metavar="DIR", required=True)

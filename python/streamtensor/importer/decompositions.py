@@ -49,6 +49,49 @@ def broadcast_where(condition: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -
     return torch.ops.aten.where.self(condition, x.expand(shape), y)
 
 
+def concatenated_stack(tensors: list[torch.Tensor], dim: int = 0) -> torch.Tensor:
+    """A stack along a dimension of its own.
+
+    PyTorch's form concatenates along the next one and cuts the result, which
+    a tensor with that dimension of run-time size cannot be.
+    """
+    return torch.cat([tensor.unsqueeze(dim) for tensor in tensors], dim)
+
+
+def concatenated_repeat(x: torch.Tensor, repeats: list[int]) -> torch.Tensor:
+    """Repetitions of dimensions of run-time size as concatenations.
+
+    torch-mlir adds a dimension and joins it to the repeated one, which a tensor of
+    run-time size cannot do.
+    """
+    sizes = [1] * (len(repeats) - x.dim()) + list(x.shape)
+    dynamic = [
+        isinstance(count, int) and count > 1 and isinstance(size, torch.SymInt)
+        for count, size in zip(repeats, sizes, strict=True)
+    ]
+    if not any(dynamic):
+        return NotImplemented
+    x = x.reshape(sizes)
+    for dim, count in enumerate(repeats):
+        if dynamic[dim]:
+            x = torch.cat([x] * count, dim)
+    rest = [1 if done else count for done, count in zip(dynamic, repeats, strict=True)]
+    return x if all(count == 1 for count in rest) else x.repeat(rest)
+
+
+def batched_linear(
+    x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None
+) -> torch.Tensor:
+    """A product of a batch and rows that both have a run-time size.
+
+    PyTorch's form joins them to one dimension, whose size is no sum of such sizes.
+    """
+    if x.dim() != 3 or not all(isinstance(size, torch.SymInt) for size in x.shape[:2]):
+        return NotImplemented
+    product = torch.bmm(x, weight.t().unsqueeze(0).expand(x.shape[0], -1, -1))
+    return product if bias is None else product + bias
+
+
 def decomposition_table() -> dict[Any, Callable]:
     """Returns the table for `ExportedProgram.run_decompositions`."""
     from torch_mlir.fx import get_decomposition_table
@@ -57,4 +100,7 @@ def decomposition_table() -> dict[Any, Callable]:
     table[torch.ops.aten.gelu.default] = exact_gelu
     table[torch.ops.aten.constant_pad_nd.default] = cropped_pad
     table[torch.ops.aten.where.self] = broadcast_where
+    table[torch.ops.aten.linear.default] = batched_linear
+    table[torch.ops.aten.stack.default] = concatenated_stack
+    table[torch.ops.aten.repeat.default] = concatenated_repeat
     return table

@@ -45,6 +45,7 @@ ADVICE = (
         "write it with real tensors, such as a cosine and a sine part",
     ),
 )
+NUMBER_ADVICE = "pass the number in as an input, or export with a fixed size"
 DEFAULT_ADVICE = "rewrite it with supported operators, or compute it on the host and pass it in"
 
 
@@ -89,7 +90,7 @@ def diagnose(
             operator_name(calls[index]),
             model_line(calls[index], program.prefix),
             reasons[index],
-            advice(operator_name(calls[index])),
+            NUMBER_ADVICE if is_number(calls[index]) else advice(operator_name(calls[index])),
         )
         for index in sorted(reasons)
     ]
@@ -145,6 +146,8 @@ def probe(
     try:
         names = foreign_ops(lower_graph(graph, "probe"))
     except Exception as error:
+        if is_number(node):
+            return "it computes a number from a run-time size"
         # In a child, descriptor 2 is a file: what torch-mlir printed can be read back.
         text = os.pread(2, 1 << 20, printed).decode(errors="replace")
         reason = first_diagnostic(text) or str(error).strip().splitlines()[0]
@@ -176,8 +179,13 @@ def first_diagnostic(text: str) -> str | None:
     return None
 
 
+def is_number(node: torch.fx.Node) -> bool:
+    """Tells a function of Python on sizes, such as sym_float, from an operator on tensors."""
+    return not isinstance(node.target, torch._ops.OpOverload)
+
+
 def operator_name(node: torch.fx.Node) -> str:
-    return str(node.target)
+    return node.target.__name__ if is_number(node) else str(node.target)
 
 
 def advice(name: str) -> str:

@@ -55,7 +55,8 @@ def read_dimensions(
     A dimension without a largest value is refused: buffers on the accelerator are
     sized by it.
     """
-    names = user_names(exported, specs)
+    named = user_dimensions(exported, specs)
+    names = {symbol: dim.__name__ for symbol, dim in named.items()}
     dims = Dimensions()
     unbounded: list[str] = []
     for node in exported.graph.nodes:
@@ -68,12 +69,15 @@ def read_dimensions(
             expression = extent.node.expr
             for symbol in sorted(expression.free_symbols, key=str):
                 name = names.setdefault(symbol, str(symbol))
-                limits = exported.range_constraints.get(symbol)
-                upper = getattr(limits, "upper", None)
+                # Where a symbol stands in no dimension alone, torch.export has
+                # other limits than the user.
+                limits = named.get(symbol) or exported.range_constraints.get(symbol)
+                lower = getattr(limits, "min", getattr(limits, "lower", None))
+                upper = getattr(limits, "max", getattr(limits, "upper", None))
                 if not isinstance(upper, (int, sympy.Integer)) or int(upper) >= 2**31:
                     unbounded.append(f"dimension {dim} of '{node.name}' ({name})")
                     continue
-                dims.minimum[name] = int(limits.lower)
+                dims.minimum[name] = int(lower)
                 dims.maximum[name] = int(upper)
             renamed = expression.subs({s: sympy.Symbol(n) for s, n in names.items()})
             dims.expressions[(node.name, dim)] = str(renamed)
@@ -85,9 +89,11 @@ def read_dimensions(
     return dims if dims.expressions else None
 
 
-def user_names(exported: torch.export.ExportedProgram, specs: Sequence[Any]) -> dict[Any, str]:
-    """Maps the program's symbols to the names of the user's torch.export.Dim objects."""
-    names: dict[Any, str] = {}
+def user_dimensions(
+    exported: torch.export.ExportedProgram, specs: Sequence[Any]
+) -> dict[Any, torch.export.Dim]:
+    """Maps the program's symbols to the user's torch.export.Dim objects."""
+    named: dict[Any, torch.export.Dim] = {}
     placeholders = {node.name: node for node in exported.graph.nodes if node.op == "placeholder"}
     inputs = [
         placeholders[spec.arg.name]
@@ -100,10 +106,12 @@ def user_names(exported: torch.export.ExportedProgram, specs: Sequence[Any]) -> 
         items = spec.items() if isinstance(spec, dict) else enumerate(spec)
         for dim, chosen in items:
             extent = node.meta["val"].shape[dim]
-            is_symbol = not isinstance(extent, int) and extent.node.expr.is_Symbol
-            if is_symbol and getattr(chosen, "__name__", None):
-                names[extent.node.expr] = chosen.__name__
-    return names
+            # The name is that of n in a dimension such as 2 * n + 1.
+            root = getattr(chosen, "root", chosen)
+            symbols = () if isinstance(extent, int) else extent.node.expr.free_symbols
+            if len(symbols) == 1 and getattr(root, "__name__", None):
+                named[next(iter(symbols))] = root
+    return named
 
 
 def spec_of_inputs(

@@ -86,6 +86,14 @@ public:
     for (SmallVector<Operation *> &list : ops)
       if (list.size() != ops.front().size())
         return refuse(ops.front().back(), "is followed by others or not");
+    bool corners = true;
+    for (Operation *op : ops.front())
+      if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
+        corners &= succeeded(keepsCorner(expand, expand.getResult()));
+      else if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op))
+        corners &= succeeded(keepsCorner(collapse, collapse.getSrc()));
+    if (!corners)
+      return failure();
     for (const auto &[value, type] : largest)
       Value(value).setType(type);
     for (Operation *op : ops.front())
@@ -106,6 +114,43 @@ private:
            << valuesString(modules.front().values)
            << " and others were tried); sizes may decide about shapes only: "
               "pass what else depends on them as an input";
+  }
+
+  /// A reshape must leave each element where it is in the memory of the largest
+  /// size: of the dimensions that one dimension is split into, or made of, the
+  /// outermost alone may have a run-time size. `split` is the value with more
+  /// dimensions.
+  template <typename OpTy>
+  LogicalResult keepsCorner(OpTy op, Value split) {
+    const RuntimeShape *shape = nullptr;
+    if (auto found = shapes.find(split); found != shapes.end())
+      shape = &found->second;
+    for (const ReassociationIndices &group : op.getReassociationIndices()) {
+      bool isFirst = true;
+      std::string sizes;
+      bool moves = false;
+      for (int64_t dim : group) {
+        TripCount size =
+            shape
+                ? shape->sizes[dim]
+                : TripCount(
+                      cast<RankedTensorType>(split.getType()).getDimSize(dim));
+        if (size.isConstant(1))
+          continue;
+        moves |= !isFirst && !size.isConstant();
+        isFirst = false;
+        sizes += (sizes.empty() ? "" : " x ") + size.str();
+      }
+      if (moves)
+        return op->emitError()
+               << "'" << op->getName() << "' reshapes from or to " << sizes
+               << " elements, where an inner dimension has a run-time size; "
+                  "only the outermost of dimensions that are joined or split "
+                  "can have one, because a tensor lies in the corner of its "
+                  "largest size: join other dimensions, concatenate along the "
+                  "dimension of run-time size, or export with a fixed size";
+    }
+    return success();
   }
 
   LogicalResult compare(ArrayRef<Operation *> ops) {
@@ -236,22 +281,32 @@ private:
               (i ? ", " : "") + std::to_string(found) + " with " + valuesOf(i);
         return op->emitError()
                << "dimension " << dim << " of the result of '" << op->getName()
-               << "' is no sum of multiples of the run-time sizes, or below 0 "
-                  "for small ones: "
+               << "' is no sum of multiples of the run-time sizes; keep "
+                  "dimensions apart whose sizes are multiplied or divided, or "
+                  "export with a fixed size: "
                << text;
       }
+      if (size->lowest(maxima) < 0)
+        return op->emitError()
+               << "dimension " << dim << " of the result of '" << op->getName()
+               << "' has size '" << size->str()
+               << "', which is below 0 for sizes of 0; name the size of the "
+                  "result instead and say of the larger tensor that it has "
+                  "more, like 'n + 1'";
       ParameterValues used;
       size->collectParameters(used);
       for (const auto &[name, unused] : used)
         shape.maxima[name] = maxima.at(name);
       shape.sizes.push_back(*size);
     }
-    if (!shape.isStatic())
+    if (!shape.isStatic()) {
       largest.emplace_back(
           together.front(),
           type.clone(llvm::map_to_vector(shape.sizes, [&](TripCount size) {
             return size.evaluate(maxima);
           })));
+      shapes[together.front()] = shape;
+    }
     return shape;
   }
 
@@ -269,8 +324,7 @@ private:
       constant -= slope * value;
     }
     size = size + TripCount(constant);
-    if (size.lowest(maxima) < 0 ||
-        size.evaluate(modules.back().values) != sizes.back())
+    if (size.evaluate(modules.back().values) != sizes.back())
       return std::nullopt;
     return size;
   }
@@ -342,6 +396,8 @@ private:
   const ParameterValues &maxima;
   /// The types of the first module's values of run-time size at `maxima`.
   std::vector<std::pair<Value, RankedTensorType>> largest;
+  /// The sizes of those.
+  DenseMap<Value, RuntimeShape> shapes;
   /// Per module the number of each value.
   std::vector<DenseMap<Value, unsigned>> values;
 };

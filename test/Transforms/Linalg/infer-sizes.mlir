@@ -5,6 +5,8 @@
 // RUN: not streamtensor-compile %t/last.mlir --dims=%t/rows.dims.json --compile-to=normalized 2>&1 | FileCheck %t/last.mlir
 // RUN: not streamtensor-compile %t/mean.mlir --dims=%t/wrong.json --compile-to=normalized 2>&1 | FileCheck %t/mean.mlir --check-prefix=WRONG
 // RUN: not streamtensor-compile %t/mean.mlir --compile-to=normalized 2>&1 | FileCheck %t/mean.mlir --check-prefix=NONE
+// RUN: not streamtensor-compile %t/shapes.mlir --dims=%t/rows.dims.json --compile-to=normalized 2>&1 | FileCheck %t/shapes.mlir
+// RUN: not streamtensor-compile %t/rest.mlir --dims=%t/rows.dims.json --compile-to=normalized 2>&1 | FileCheck %t/rest.mlir
 
 //--- attend.dims.json
 {"dims": {"arg0.0": "seq", "arg1.0": "past"}, "min": {"past": 0}, "max": {"seq": 1, "past": 256}}
@@ -66,6 +68,43 @@ func.func @last(%a: tensor<?x4xf32>) -> tensor<1x4xf32> {
   %last = arith.subi %n, %c1 : index
   %y = tensor.extract_slice %a[%last, 0] [1, 4] [1, 1] : tensor<?x4xf32> to tensor<1x4xf32>
   return %y : tensor<1x4xf32>
+}
+
+//--- shapes.mlir
+// Both are said: the second half of the rows would start elsewhere than in the
+// largest tensor. That of eight columns does not, nor that of pairs of rows.
+// CHECK-COUNT-1: error: 'tensor.collapse_shape' reshapes from or to 3 x rows elements, where an inner dimension has a run-time size
+// CHECK: error: 'tensor.expand_shape' reshapes from or to 2 x rows elements, where an inner dimension has a run-time size
+// CHECK-NOT: error: 'tensor
+func.func @shapes(%a: tensor<?x4xf32>, %b: tensor<3x4xf32>) -> (tensor<?xf32>, tensor<2x?x4xf32>, tensor<?x2x2xf32>) {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %a, %c0 : tensor<?x4xf32>
+  %zero = arith.constant 0.0 : f32
+  %init = tensor.empty(%n) : tensor<3x?xf32>
+  %fill = linalg.fill ins(%zero : f32) outs(%init : tensor<3x?xf32>) -> tensor<3x?xf32>
+  %p = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%b, %a : tensor<3x4xf32>, tensor<?x4xf32>) outs(%fill : tensor<3x?xf32>) {
+  ^bb0(%x: f32, %y: f32, %out: f32):
+    %m = arith.mulf %x, %y : f32
+    %s = arith.addf %m, %out : f32
+    linalg.yield %s : f32
+  } -> tensor<3x?xf32>
+  %joined = tensor.collapse_shape %p [[0, 1]] : tensor<3x?xf32> into tensor<?xf32>
+  %both = tensor.concat dim(0) %a, %a : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+  %halves = tensor.expand_shape %both [[0, 1], [2]] output_shape [2, %n, 4] : tensor<?x4xf32> into tensor<2x?x4xf32>
+  %pairs = tensor.expand_shape %a [[0], [1, 2]] output_shape [%n, 2, 2] : tensor<?x4xf32> into tensor<?x2x2xf32>
+  return %joined, %halves, %pairs : tensor<?xf32>, tensor<2x?x4xf32>, tensor<?x2x2xf32>
+}
+
+//--- rest.mlir
+// The size of the argument is the name; it should be that of the result.
+// CHECK: error: dimension 0 of the result of 'tensor.extract_slice' has size 'rows + -1', which is below 0 for sizes of 0; name the size of the result instead and say of the larger tensor that it has more, like 'n + 1'
+func.func @rest(%a: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = tensor.dim %a, %c0 : tensor<?x4xf32>
+  %rest = arith.subi %n, %c1 : index
+  %y = tensor.extract_slice %a[1, 0] [%rest, 4] [1, 1] : tensor<?x4xf32> to tensor<?x4xf32>
+  return %y : tensor<?x4xf32>
 }
 
 //--- wrong.json
