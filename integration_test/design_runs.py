@@ -69,7 +69,7 @@ def run_batch(runs: list[tuple[Path, Tensors]], directory: Path) -> list[Tensors
     batch = directory / "batch.jsonl"
     batch.write_text("".join(json.dumps(line) + "\n" for line in lines))
     # Built at once and run for moments.
-    environment = {"STREAMTENSOR_CXXFLAGS": "-O1"} | os.environ
+    environment = {"STREAMTENSOR_CXXFLAGS": "-O0"} | os.environ
     command = [BIN / "streamtensor-run", "--batch", batch, "--build-dir", directory]
     ran = run(*command, env=environment)
     answers = [json.loads(line) for line in ran.stdout.splitlines()]

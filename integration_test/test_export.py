@@ -199,6 +199,27 @@ def test_dynamic_dimensions(tmp_path: Path) -> None:
     assert signature(directory) == (["3x4xf32", "3xf32", "?x4xf32"], ["?x3xf32"])
 
 
+def test_names_and_limits_of_derived_dimensions(tmp_path: Path) -> None:
+    """n stands in no dimension alone, and a static input comes first."""
+    n = torch.export.Dim("n", min=0, max=6)
+    directory = export(
+        Lambda(lambda w, x: x[1:] * w),
+        (torch.randn(4), torch.randn(4, 4)),
+        tmp_path / "out",
+        dynamic_shapes=(({}, {0: n + 1}),),
+    )
+    dims = json.loads((directory / "module.dims.json").read_text())
+    assert dims == {"dims": {"arg1.0": "n + 1"}, "min": {"n": 0}, "max": {"n": 6}}
+
+
+def test_a_size_that_the_module_excludes(tmp_path: Path) -> None:
+    """PyTorch cannot prove a condition for all sizes: each is tried, and one named."""
+    rows = torch.export.Dim("rows", min=1, max=9)
+    shapes = (({0: rows},),)
+    message = refusal(Lambda(lambda x: x[1:]), torch.randn(4, 4), tmp_path, dynamic_shapes=shapes)
+    assert "does not hold for" in message and "= 2; narrow the limits" in message
+
+
 def refusal(module: nn.Module, inputs: Any, directory: Path, **options: Any) -> str:
     """Exports something that must be refused; returns the message."""
     with pytest.raises(StreamTensorError) as caught:

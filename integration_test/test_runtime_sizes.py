@@ -234,6 +234,7 @@ MODULES: dict[str, tuple[Callable, list[tuple]]] = {
     "all_sizes": (lambda x, y: x @ y, [(k, n), (n, m)]),
     "batches": (torch.bmm, [(k, 3, n), (k, n, 2)]),
     "two_batches": (F.linear, [(n, k, 4), (5, 4), (5,)]),
+    "rows_of_batches": (torch.matmul, [(n, k, 4), (4, 5)]),
     "attention": (F.scaled_dot_product_attention, [(1, 2, n, 4), *2 * [(1, 2, k, 4)]]),
     "causal": (causal, [(n, 4)]),
     "concatenation": (lambda x, y: torch.cat([x, y, x], 1), [(4, n), (4, m)]),

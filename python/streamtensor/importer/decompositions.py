@@ -79,17 +79,26 @@ def concatenated_repeat(x: torch.Tensor, repeats: list[int]) -> torch.Tensor:
     return x if all(count == 1 for count in rest) else x.repeat(rest)
 
 
-def batched_linear(
-    x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None
-) -> torch.Tensor:
-    """A product of a batch and rows that both have a run-time size.
+def batched_matmul(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """A product of a matrix with batches of rows that both have a run-time size.
 
     PyTorch's form joins them to one dimension, whose size is no sum of such sizes.
     """
-    if x.dim() != 3 or not all(isinstance(size, torch.SymInt) for size in x.shape[:2]):
+    if x.dim() != 3 or y.dim() != 2:
         return NotImplemented
-    product = torch.bmm(x, weight.t().unsqueeze(0).expand(x.shape[0], -1, -1))
-    return product if bias is None else product + bias
+    if not all(isinstance(size, torch.SymInt) for size in x.shape[:2]):
+        return NotImplemented
+    return torch.bmm(x, y.unsqueeze(0).expand(x.shape[0], -1, -1))
+
+
+def batched_linear(
+    x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None
+) -> torch.Tensor:
+    """The same of a linear layer."""
+    product = batched_matmul(x, weight.t())
+    if product is NotImplemented or bias is None:
+        return product
+    return product + bias
 
 
 def decomposition_table() -> dict[Any, Callable]:
@@ -100,6 +109,7 @@ def decomposition_table() -> dict[Any, Callable]:
     table[torch.ops.aten.gelu.default] = exact_gelu
     table[torch.ops.aten.constant_pad_nd.default] = cropped_pad
     table[torch.ops.aten.where.self] = broadcast_where
+    table[torch.ops.aten.matmul.default] = batched_matmul
     table[torch.ops.aten.linear.default] = batched_linear
     table[torch.ops.aten.stack.default] = concatenated_stack
     table[torch.ops.aten.repeat.default] = concatenated_repeat
