@@ -386,7 +386,8 @@ private:
 
 /// The schedule with which `op` reads input `input`, a tensor of its iteration
 /// space by `map`, in the order `order`: the same loops and tokens. Empty when
-/// the order visits anything twice, cuts a token in the middle or leaves a
+/// the order visits anything twice, cuts a token in the middle, walks the
+/// columns of what is one dimension here before its rows, or leaves a
 /// dimension out.
 std::optional<ScheduleAttr> followOrder(Operation *op, AffineMap map,
                                         const SymbolicOrder &order,
@@ -417,10 +418,16 @@ std::optional<ScheduleAttr> followOrder(Operation *op, AffineMap map,
   }
   if (lanes > laneLimit(op, maxLanes))
     return std::nullopt;
-  bool blocked = dims.size() != extents.size();
-  return ScheduleAttr::get(
-      op->getContext(), dims,
-      blocked ? ArrayRef<int64_t>(steps) : ArrayRef<int64_t>(), tile, tile);
+  if (dims.size() == extents.size())
+    steps.clear();
+  // Loops over one dimension may stand the wrong way round: columns of what is
+  // one dimension here.
+  ScopedDiagnosticHandler silence(op->getContext(),
+                                  [](Diagnostic &) { return success(); });
+  if (failed(ScheduleAttr::verify([&] { return op->emitError(); }, dims, steps,
+                                  tile, tile)))
+    return std::nullopt;
+  return ScheduleAttr::get(op->getContext(), dims, steps, tile, tile);
 }
 
 /// What a schedule costs on the chip and at the memory ports.
