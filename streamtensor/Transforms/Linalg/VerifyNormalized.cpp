@@ -54,9 +54,8 @@ LogicalResult verifyBody(GenericOp op) {
       return inner.emitOpError("expected only scalar operations in the body");
     for (Type type : inner.getResultTypes()) {
       // Of integers too: the canonicalizer folds a rounding of them into it.
-      bool isConversion =
-          isa<arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp,
-              arith::SelectOp, arith::ConstantOp>(inner);
+      bool isConversion = isa<arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp,
+                              arith::SelectOp, arith::ConstantOp>(inner);
       if (!type.isF32() && !type.isIntOrIndex() &&
           !(isConversion && streamtensor::isStreamable(type)))
         return inner.emitOpError("expected a scalar of type 'f32', an integer "
