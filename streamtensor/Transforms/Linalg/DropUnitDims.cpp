@@ -104,8 +104,56 @@ struct SqueezeSlice : OpRewritePattern<tensor::ExtractSliceOp> {
   }
 };
 
+/// The elements that a generic reads of each dimension of `operand`, where only
+/// one loop of a window, or none, makes more than one trip: without the other
+/// loops that loop alone names the dimension, which then has to be as long.
+SmallVector<int64_t> partThatIsRead(linalg::GenericOp op, OpOperand *operand) {
+  AffineMap map = op.getMatchingIndexingMap(operand);
+  SmallVector<int64_t> trips = op.getStaticLoopRanges();
+  SmallVector<AffineExpr> last, many;
+  for (auto [loop, trip] : llvm::enumerate(trips)) {
+    last.push_back(getAffineConstantExpr(trip - 1, op.getContext()));
+    many.push_back(trip == 1 ? getAffineConstantExpr(0, op.getContext())
+                             : getAffineDimExpr(loop, op.getContext()));
+  }
+  SmallVector<int64_t> sizes = llvm::to_vector(
+      cast<RankedTensorType>(operand->get().getType()).getShape());
+  for (auto [size, expr] : llvm::zip_equal(sizes, map.getResults())) {
+    AffineExpr left = expr.replaceDims(many);
+    if (!isa<AffineDimExpr>(expr) &&
+        isa<AffineDimExpr, AffineConstantExpr>(left))
+      size = cast<AffineConstantExpr>(expr.replaceDims(last)).getValue() + 1;
+  }
+  return sizes;
+}
+
+/// Cuts off what no window reads, from operands of generics whose windows have
+/// one position.
+void trimWindows(func::FuncOp function) {
+  OpBuilder builder(function.getContext());
+  function.walk([&](linalg::GenericOp op) {
+    if (op.hasDynamicShape())
+      return;
+    builder.setInsertionPoint(op);
+    for (OpOperand *operand : op.getDpsInputOperands()) {
+      auto type = dyn_cast<RankedTensorType>(operand->get().getType());
+      if (!type ||
+          !streamtensor::isWindowMap(op.getMatchingIndexingMap(operand)))
+        continue;
+      SmallVector<int64_t> sizes = partThatIsRead(op, operand);
+      if (ArrayRef(sizes) == type.getShape())
+        continue;
+      SmallVector<int64_t> offsets(sizes.size(), 0), strides(sizes.size(), 1);
+      operand->set(tensor::ExtractSliceOp::create(
+          builder, op.getLoc(), type.clone(sizes), operand->get(), ValueRange(),
+          ValueRange(), ValueRange(), offsets, sizes, strides));
+    }
+  });
+}
+
 struct DropUnitDims : streamtensor::impl::DropUnitDimsBase<DropUnitDims> {
   void runOnOperation() override {
+    trimWindows(getOperation());
     linalg::ControlDropUnitDims options;
     RewritePatternSet fold(&getContext());
     linalg::populateFoldUnitExtentDimsPatterns(fold, options);

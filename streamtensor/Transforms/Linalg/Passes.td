@@ -256,7 +256,8 @@ def DropUnitDims : Pass<"st-drop-unit-dims", "::mlir::func::FuncOp"> {
     generics, slices and concatenations; collapse_shape and expand_shape at the
     function's arguments and results keep its signature. Maps with constant
     results, which torch-mlir uses to broadcast a dimension of size one, become
-    projected permutations thereby.
+    projected permutations thereby. Where windows have one position only, what
+    they do not read of their source is cut off before.
 
     ```mlir
     %1 = linalg.generic {indexing_maps = [(d0, d1) -> (d0, 0), ...]} ins(%0 : tensor<4x1xf32>) ...

@@ -85,3 +85,29 @@ func.func @scalar_slice(%x: tensor<1x5xf32>) -> tensor<1x1xf32> {
   %s = tensor.extract_slice %x[0, 3] [1, 1] [1, 1] : tensor<1x5xf32> to tensor<1x1xf32>
   return %s : tensor<1x1xf32>
 }
+
+// -----
+
+// One window of three in five columns, and one of two in four rows: the loops over
+// positions go, and with them what lies behind the first window.
+// CHECK-LABEL: func.func @one_window
+// CHECK-SAME: (%[[X:.*]]: tensor<4x5xf32>, %[[W:.*]]: tensor<2x3xf32>)
+// CHECK: %[[S:.*]] = tensor.extract_slice %[[X]][0, 0] [2, 3] [1, 1] : tensor<4x5xf32> to tensor<2x3xf32>
+// CHECK: linalg.generic {indexing_maps = [#[[KEPT:.*]], #[[KEPT]], #{{.*}}], iterator_types = ["reduction", "reduction"]}
+// CHECK-SAME: ins(%[[S]], %[[W]] : tensor<2x3xf32>, tensor<2x3xf32>)
+#image = affine_map<(y, x, i, j) -> (y * 4 + i, x + j)>
+#filter = affine_map<(y, x, i, j) -> (i, j)>
+#out = affine_map<(y, x, i, j) -> (y, x)>
+func.func @one_window(%x: tensor<4x5xf32>, %w: tensor<2x3xf32>) -> tensor<1x1xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1x1xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x1xf32>) -> tensor<1x1xf32>
+  %0 = linalg.generic {indexing_maps = [#image, #filter, #out], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w : tensor<4x5xf32>, tensor<2x3xf32>) outs(%f : tensor<1x1xf32>) {
+  ^bb0(%a: f32, %b: f32, %acc: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %acc, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<1x1xf32>
+  return %0 : tensor<1x1xf32>
+}
