@@ -11,7 +11,7 @@ import importlib.metadata
 import json
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -20,6 +20,7 @@ import torch
 from conftest import ROOT
 from safetensors.torch import load_file, save_file
 
+from streamtensor import export
 from streamtensor.dtypes import NAMES
 
 BIN = Path(os.environ.get("STREAMTENSOR_BIN_DIR") or ROOT / "build" / "bin")
@@ -41,6 +42,30 @@ def run(*command: object, **options: Any) -> subprocess.CompletedProcess:
 def compile_text(text: Path, design: Path, *options: str) -> subprocess.CompletedProcess:
     """Compiles one .mlir file into the directory `design`."""
     return run(BIN / "streamtensor-compile", text, f"--output-dir={design}", *options)
+
+
+class FunctionModule(torch.nn.Module):
+    """A function of tensors as a module."""
+
+    def __init__(self, function: Callable) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, *inputs: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return self.function(*inputs)
+
+
+def compile_and_simulate(
+    function: Callable, arguments: tuple[torch.Tensor, ...], design: Path
+) -> None:
+    """Exports and compiles a function with --validate; its simulation must equal PyTorch."""
+    module, exported = FunctionModule(function), design.with_suffix(".export")
+    export(module, arguments, exported, function="case_" + design.name)
+    manifest = f"--manifest={exported}/manifest.json"
+    compiled = compile_text(exported / "module.mlir", design, manifest, "--validate")
+    assert compiled.returncode == 0, compiled.stderr
+    results, _ = simulate(design, {f"arg{i}": v for i, v in enumerate(arguments)})
+    assert_equal(results, {f"result{i}": v for i, v in enumerate(module(*arguments))})
 
 
 def simulate(design: Path, inputs: Tensors) -> tuple[Tensors, dict]:

@@ -16,13 +16,10 @@ import torch.nn.functional as F
 from design_runs import (
     TOOLS_ARE_BUILT,
     VendorKernels,
-    assert_equal,
-    compile_text,
+    compile_and_simulate,
     same_bits,
     simulate,
 )
-
-from streamtensor import export
 
 pytestmark = pytest.mark.skipif(not TOOLS_ARE_BUILT, reason="the C++ tools are not built")
 
@@ -196,17 +193,6 @@ def parts(x, y, q):
     )
 
 
-class Module(torch.nn.Module):
-    """A function as a module."""
-
-    def __init__(self, function: Callable) -> None:
-        super().__init__()
-        self.function = function
-
-    def forward(self, *inputs: Tensor) -> tuple[Tensor, ...]:
-        return self.function(*inputs)
-
-
 @pytest.fixture(scope="module")
 def designs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("designs")
@@ -218,14 +204,7 @@ def arguments_of(name: str) -> tuple[Tensor, ...]:
 
 @pytest.mark.parametrize("name", CASES)
 def test_simulation_equals_pytorch(name: str, designs: Path) -> None:
-    module, arguments = Module(CASES[name][0]), arguments_of(name)
-    export(module, arguments, designs / f"{name}.export", function="case_" + name)
-    exported = designs / f"{name}.export"
-    manifest = f"--manifest={exported}/manifest.json"
-    compiled = compile_text(exported / "module.mlir", designs / name, manifest, "--validate")
-    assert compiled.returncode == 0, compiled.stderr
-    results, _ = simulate(designs / name, {f"arg{i}": v for i, v in enumerate(arguments)})
-    assert_equal(results, {f"result{i}": v for i, v in enumerate(module(*arguments))})
+    compile_and_simulate(CASES[name][0], arguments_of(name), designs / name)
 
 
 def test_amd_headers_give_the_same_bits(designs: Path, tmp_path: Path) -> None:

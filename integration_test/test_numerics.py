@@ -1,29 +1,23 @@
-"""Softmax and norms where f32 is delicate: C simulation against PyTorch in f32.
+"""Softmax, attention and norms where floats are delicate: C simulation against PyTorch.
 
 Each row of the inputs is one case: masked out completely, a spread of 60, huge and
-tiny values, a variance near zero.
+tiny values, a variance near zero; in 16-bit floats also sums and squares that they
+cannot hold. docs/numerics.md says what is computed.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
 import torch.nn.functional as F
-from conftest import ROOT
-from safetensors.torch import load_file, save_file
+from design_runs import TOLERANCES, TOOLS_ARE_BUILT, FunctionModule, compile_text, simulate
 
 from streamtensor import export
 
-BIN = Path(os.environ.get("STREAMTENSOR_BIN_DIR", ROOT / "build" / "bin"))
-pytestmark = pytest.mark.skipif(
-    not (BIN / "streamtensor-compile").is_file(), reason="the C++ tools are not built"
-)
+pytestmark = pytest.mark.skipif(not TOOLS_ARE_BUILT, reason="the C++ tools are not built")
 
 Tensor = torch.Tensor
 LOWEST = torch.finfo(torch.float32).min
@@ -69,23 +63,82 @@ def flat_rows() -> Tensor:
     return rows
 
 
-class Norms(torch.nn.Module):
-    """Layer norm and root mean square norm, as models write them."""
+def half_rows(dtype: torch.dtype) -> Tensor:
+    """Rows whose sums or squares exceed f16, rows of almost no variance, and one of none."""
+    torch.manual_seed(2)
+    rows = 1 + torch.finfo(dtype).eps * torch.randint(-1, 2, (8, WIDTH))
+    rows[1] = 3
+    rows[2] = 0
+    rows[3] = 1e-6 * torch.randn(WIDTH)
+    rows[4] = 1e3 * torch.randn(WIDTH)
+    rows[5] = 3000 + 300 * torch.randn(WIDTH)
+    rows[6] = 30 + torch.randn(WIDTH)
+    rows[7] = 6e4 * (2 * torch.rand(WIDTH) - 1)
+    return rows.to(dtype)
 
-    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        scaled = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)
-        return F.layer_norm(x, (WIDTH,)), scaled
+
+def attention_inputs() -> tuple[Tensor, ...]:
+    """Queries and keys whose scores spread by 60, values, and a mask without its third row."""
+    torch.manual_seed(3)
+    q, k, v = torch.randn(8, 16), torch.randn(WIDTH, 16), torch.randn(WIDTH, 16)
+    scores = q @ k.t() / 4
+    q *= 60 / (scores.amax(-1) - scores.amin(-1))[:, None]
+    mask = torch.rand(8, WIDTH) < 0.7
+    mask[1] = True
+    mask[2] = False
+    mask[3] = torch.arange(WIDTH) == 5
+    return q, k, v, mask
 
 
-class Softmax(torch.nn.Module):
-    def forward(self, x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        return torch.softmax(x + mask, -1), torch.log_softmax(x, -1)
+def norms(x: Tensor) -> tuple[Tensor, ...]:
+    """Layer norm, root mean square norm, and the latter as models write it."""
+    wide = x.to(torch.float32)
+    scaled = wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + 1e-6)
+    return F.layer_norm(x, (WIDTH,)), F.rms_norm(x, (WIDTH,), eps=1e-6), scaled.to(x.dtype)
 
 
-CASES: dict[str, tuple[Callable[[], torch.nn.Module], tuple[Tensor, ...]]] = {
-    "softmax_spread": (Softmax, (spread_rows(), torch.zeros(8, WIDTH))),
-    "softmax_masked": (Softmax, (torch.randn(8, WIDTH), masks())),
-    "norms": (Norms, (flat_rows(),)),
+def softmax(x: Tensor, mask: Tensor) -> tuple[Tensor, ...]:
+    return torch.softmax(x + mask, -1), torch.log_softmax(x, -1)
+
+
+def means(x: Tensor) -> tuple[Tensor, ...]:
+    """What divides a sum, or takes its root."""
+    return tuple(
+        f(x)[:, None]
+        for f in (
+            lambda x: x.mean(-1),
+            lambda x: torch.linalg.vector_norm(x / 256, dim=-1),
+            lambda x: (x / 256).var(-1),
+            lambda x: x.logsumexp(-1),
+            lambda x: F.adaptive_avg_pool1d(x[None], 1)[0, :, 0],
+            lambda x: F.avg_pool1d(x[None], WIDTH)[0, :, 0],
+        )
+    )
+
+
+def attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> tuple[Tensor, ...]:
+    """A row without keys is 0 in PyTorch's attention, and NaN in a softmax."""
+    float_mask = torch.zeros_like(q[:, :1] * k[:, 0]).masked_fill(~mask, -torch.inf)
+    scores = (q @ k.t() / 4).masked_fill(~mask, -torch.inf)
+    return (
+        F.scaled_dot_product_attention(q[None], k[None], v[None], mask)[0],
+        F.scaled_dot_product_attention(q[None], k[None], v[None], float_mask)[0],
+        scores.softmax(-1) @ v,
+    )
+
+
+HALVES = {"bf16": torch.bfloat16, "f16": torch.float16}
+CASES: dict[str, tuple[Callable[..., tuple[Tensor, ...]], tuple[Tensor, ...]]] = {
+    "softmax_spread": (softmax, (spread_rows(), torch.zeros(8, WIDTH))),
+    "softmax_masked": (softmax, (torch.randn(8, WIDTH), masks())),
+    "attention_masked": (attention, attention_inputs()),
+    "norms": (norms, (flat_rows(),)),
+    **{f"norms_{name}": (norms, (half_rows(dtype),)) for name, dtype in HALVES.items()},
+    **{f"means_{name}": (means, (half_rows(dtype),)) for name, dtype in HALVES.items()},
+    **{
+        f"softmax_{name}": (softmax, (spread_rows().to(dtype), masks().to(dtype)))
+        for name, dtype in HALVES.items()
+    },
 }
 
 
@@ -95,36 +148,20 @@ def rounding_of_mean(x: Tensor, result: Tensor) -> Tensor:
     if centred == 0:
         return torch.zeros(())
     gain = result.double().abs().max() / centred
-    return (torch.finfo(torch.float32).eps * x.double().abs().max() * gain).float()
+    return torch.finfo(torch.float32).eps * x.double().abs().max() * gain
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_equals_pytorch(name: str, tmp_path: Path) -> None:
-    make, inputs = CASES[name]
-    module = make()
-    export(module, inputs, output_dir=tmp_path / "export")
-    manifest = json.loads((tmp_path / "export" / "manifest.json").read_text())
-    names = [a["name"] for a in manifest["arguments"] if a["role"] != "weight"]
-    save_file(dict(zip(names, inputs, strict=True)), str(tmp_path / "in.safetensors"))
-    design = tmp_path / "design"
-    for command in (
-        ["streamtensor-compile", tmp_path / "export" / "module.mlir", f"--output-dir={design}"],
-        [
-            "streamtensor-run",
-            design,
-            *("--inputs", tmp_path / "in.safetensors"),
-            *("--outputs", tmp_path / "out.safetensors"),
-        ],
-    ):
-        done = subprocess.run(
-            [BIN / command[0], *command[1:]], capture_output=True, text=True, timeout=300
-        )
-        assert done.returncode == 0, done.stderr
-    got = load_file(str(tmp_path / "out.safetensors"))
-    with torch.no_grad():
-        expected = module(*inputs)
-    for index, want in enumerate(expected):
+    function, inputs = CASES[name]
+    module, exported, design = FunctionModule(function), tmp_path / "export", tmp_path / "design"
+    export(module, inputs, output_dir=exported)
+    compiled = compile_text(exported / "module.mlir", design)
+    assert compiled.returncode == 0, compiled.stderr
+    got, _ = simulate(design, {f"arg{i}": value for i, value in enumerate(inputs)})
+    for index, want in enumerate(module(*inputs)):
         have = got[f"result{index}"]
+        assert (have.dtype, have.shape) == (want.dtype, want.shape), index
         for row in range(want.shape[0]):
             # Row by row: one huge row must not hide the others.
             assert (have[row].isnan() == want[row].isnan()).all(), (index, row)
@@ -135,7 +172,17 @@ def test_equals_pytorch(name: str, tmp_path: Path) -> None:
                 .all()
             ), (index, row)
             if finite.any():
-                values = want[row][finite]
-                tolerance = 1e-4 * (values.abs() + values.abs().max())
-                tolerance += rounding_of_mean(inputs[0][row], values)
-                assert ((have[row][finite] - values).abs() <= tolerance).all(), (index, row)
+                values = want[row][finite].double()
+                tolerance = TOLERANCES[want.dtype] * (values.abs() + values.abs().max())
+                if function is norms:
+                    tolerance += rounding_of_mean(inputs[0][row], values)
+                difference = (have[row][finite].double() - values).abs()
+                assert (difference <= tolerance).all(), (index, row)
+    if function is softmax:
+        # The most likely stays the most likely, and all of them make 1.
+        want, have = module(*inputs)[0].double(), got["result0"].double()
+        rows = want.isfinite().all(-1)
+        best = want[rows].argmax(-1, keepdim=True)
+        assert (have[rows].gather(-1, best) == have[rows].amax(-1, keepdim=True)).all()
+        allowed = WIDTH * torch.finfo(got["result0"].dtype).eps
+        assert ((have[rows].sum(-1) - 1).abs() <= allowed).all()

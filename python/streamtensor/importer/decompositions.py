@@ -101,6 +101,57 @@ def batched_linear(
     return product + bias
 
 
+def reduced_in_f32(operator: Any) -> Callable:
+    """A reduction of 16-bit floats as PyTorch computes it: in f32, rounded once at its end.
+
+    torch-mlir rounds in between, before a sum is divided or its root is taken; in f16
+    the sum of 48 numbers of 3000 is infinite, their mean is not.
+    """
+
+    def reduced(x: torch.Tensor, *arguments: Any, **keywords: Any) -> torch.Tensor:
+        if x.dtype not in (torch.float16, torch.bfloat16):
+            return NotImplemented
+        dtype = keywords.pop("dtype", None) or x.dtype
+        return operator(x.to(torch.float32), *arguments, **keywords).to(dtype)
+
+    return reduced
+
+
+# Reductions that do something to the sum.
+REDUCTIONS = (
+    torch.ops.aten.mean.default,
+    torch.ops.aten.mean.dim,
+    torch.ops.aten.linalg_vector_norm.default,
+    torch.ops.aten.norm.Scalar,
+    torch.ops.aten.norm.ScalarOpt_dim,
+    torch.ops.aten.avg_pool1d.default,
+    torch.ops.aten.avg_pool2d.default,
+    torch.ops.aten.avg_pool3d.default,
+    torch.ops.aten.adaptive_avg_pool1d.default,
+    torch.ops.aten._adaptive_avg_pool2d.default,
+    torch.ops.aten._adaptive_avg_pool3d.default,
+)
+
+
+def wide_rms_norm(
+    x: torch.Tensor,
+    shape: list[int],
+    weight: torch.Tensor | None = None,
+    epsilon: float | None = None,
+) -> torch.Tensor:
+    """A root mean square norm of 16-bit floats, in f32 up to its end, as in PyTorch."""
+    if x.dtype not in (torch.float16, torch.bfloat16):
+        return NotImplemented
+    wide = x.to(torch.float32)
+    if epsilon is None:
+        epsilon = torch.finfo(torch.float32).eps
+    axes = list(range(-len(shape), 0))
+    result = wide * torch.rsqrt(wide.pow(2).mean(axes, keepdim=True) + epsilon)
+    if weight is not None:
+        result = result * weight
+    return result.to(x.dtype)
+
+
 def decomposition_table() -> dict[Any, Callable]:
     """Returns the table for `ExportedProgram.run_decompositions`."""
     from torch_mlir.fx import get_decomposition_table
@@ -113,4 +164,7 @@ def decomposition_table() -> dict[Any, Callable]:
     table[torch.ops.aten.linear.default] = batched_linear
     table[torch.ops.aten.stack.default] = concatenated_stack
     table[torch.ops.aten.repeat.default] = concatenated_repeat
+    table[torch.ops.aten.rms_norm.default] = wide_rms_norm
+    for operator in REDUCTIONS:
+        table[operator] = reduced_in_f32(operator)
     return table
