@@ -361,3 +361,62 @@ func.func @join_order(%a: !itensor.itensor<f32, [2, 2] * [1, 1], (d0, d1) -> (d1
       to !itensor.itensor<f32, [2, 4] * [1, 1], (d0, d1) -> (d0, d1)>
   return
 }
+
+// -----
+
+func.func @shared_loops(%a: !itensor.itensor<f32, [2, 4] * [1, 1], (d0, d1) -> (d0, d1)>) {
+  // expected-error @below {{attribute 'shared_loops' failed to satisfy constraint: 64-bit signless integer attribute whose value is non-negative}}
+  %0 = itensor.converter %a {shared_loops = -1 : i64} : !itensor.itensor<f32, [2, 4] * [1, 1], (d0, d1) -> (d0, d1)>
+      to !itensor.itensor<f32, [4, 2] * [1, 1], (d0, d1) -> (d1, d0)>
+  return
+}
+
+// -----
+
+// A token cut in two along the dimension of the parts overlaps with its neighbours.
+func.func @chunk_windows(%s: !itensor.itensor<3xf32, [4] * [1], (d0) -> (d0), overlapping>) {
+  // expected-error @below {{'itensor.chunk' op expected parts that make up}}
+  // expected-note @below {{tokens overlap along data dimension 0}}
+  %p:2 = itensor.chunk %s dim 0 : !itensor.itensor<3xf32, [4] * [1], (d0) -> (d0), overlapping>
+      to !itensor.itensor<3xf32, [1] * [3], (d0) -> (d0)>, !itensor.itensor<3xf32, [1] * [3], (d0) -> (d0)>
+  return
+}
+
+// -----
+
+func.func @join_nobody() {
+  // expected-error @below {{'itensor.join' op expected at least one source}}
+  %r = "itensor.join"() : () -> !itensor.itensor<f32, [4] * [1], (d0) -> (d0)>
+  return
+}
+
+// -----
+
+// Four windows of three cover a row of six, but bring elements again.
+func.func @reassociate_windows(%s: !itensor.itensor<3xf32, [4] * [1], (d0) -> (d0), overlapping>) {
+  // expected-error @below {{'itensor.reassociate' op expected types of one element order but got}}
+  // expected-note @below {{element 3 is at (1) of 6 in the source but at (3) of 6 in the result}}
+  %r = itensor.reassociate %s : !itensor.itensor<3xf32, [4] * [1], (d0) -> (d0), overlapping>
+      to !itensor.itensor<f32, [6] * [1], (d0) -> (d0)>
+  return
+}
+
+// -----
+
+// Windows of another size from the same tensor are other tokens.
+func.func @cast_windows(%s: !itensor.itensor<3xf32, [4] * [1], (d0) -> (d0), overlapping>) {
+  // expected-error @below {{'itensor.cast' op expected types of one token}}
+  // expected-note @below {{the source has tokens of shape '3' but the result of shape '2'}}
+  %r = itensor.cast %s : !itensor.itensor<3xf32, [4] * [1], (d0) -> (d0), overlapping>
+      to !itensor.itensor<2xf32, [5] * [1], (d0) -> (d0), overlapping>
+  return
+}
+
+// -----
+
+func.func @bytes(%a: !itensor.itensor<f32, [2, 4] * [1, 1], (d0, d1) -> (d0, d1)>) {
+  // expected-error @below {{attribute 'bytes' failed to satisfy constraint: 64-bit signless integer attribute whose value is non-negative}}
+  %0 = itensor.converter %a {bytes = -32 : i64} : !itensor.itensor<f32, [2, 4] * [1, 1], (d0, d1) -> (d0, d1)>
+      to !itensor.itensor<f32, [4, 2] * [1, 1], (d0, d1) -> (d1, d0)>
+  return
+}

@@ -107,3 +107,11 @@ func.func @bridge(%a: !itensor.itensor<4xf32, [2] * [4], (d0) -> (d0)>) {
   %s = stream.from_itensor %a : !itensor.itensor<4xf32, [2] * [4], (d0) -> (d0)> -> !stream.stream<f32, 2>
   return
 }
+
+// -----
+
+func.func @tokens() {
+  // expected-error @below {{attribute 'tokens' failed to satisfy constraint: 64-bit signless integer attribute whose value is non-negative}}
+  %s = stream.stream "s" tokens -4 : !stream.stream<f32, 2>
+  return
+}

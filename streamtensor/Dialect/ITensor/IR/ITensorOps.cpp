@@ -215,8 +215,6 @@ LogicalResult ConverterOp::verify() {
                            << source.getTensorType() << " but got [" << *buffer
                            << "]";
   }
-  if (getSharedLoops().value_or(0) < 0 || getBytes().value_or(0) < 0)
-    return emitOpError() << "expected shared_loops and bytes of at least 0";
   return success();
 }
 

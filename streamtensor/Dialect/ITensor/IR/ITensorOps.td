@@ -146,8 +146,8 @@ def ITensor_ConverterOp : ITensor_Op<"converter", [Pure]> {
   }];
   let arguments = (ins ITensor_ITensorType:$source,
                        OptionalAttr<DenseI64ArrayAttr>:$buffer_shape,
-                       OptionalAttr<I64Attr>:$shared_loops,
-                       OptionalAttr<I64Attr>:$bytes,
+                       OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$shared_loops,
+                       OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$bytes,
                        OptionalAttr<StrAttr>:$reason);
   let results = (outs ITensor_ITensorType:$result);
   let hasVerifier = 1;

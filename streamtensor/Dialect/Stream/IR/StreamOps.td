@@ -30,7 +30,7 @@ def Stream_StreamOp : Stream_Op<"stream", [MemoryEffects<[MemAlloc]>]> {
     %s = stream.stream "load_x_out" : !stream.stream<16xf32, 2>
     ```
   }];
-  let arguments = (ins StrAttr:$sym, OptionalAttr<I64Attr>:$tokens,
+  let arguments = (ins StrAttr:$sym, OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$tokens,
                        OptionalAttr<StrAttr>:$reason);
   let results = (outs Stream_StreamType:$result);
   let hasVerifier = 1;
