@@ -12,6 +12,7 @@
 
 #include "streamtensor/Pipelines/Compiler.h"
 
+#include "streamtensor/Analysis/SizeConsistency.h"
 #include "streamtensor/Analysis/UnfusedMemory.h"
 #include "streamtensor/Dialect/Dataflow/IR/RuntimeSizes.h"
 #include "streamtensor/Dialect/RegisterDialects.h"
@@ -245,7 +246,8 @@ private:
       if (!transform(version.module, Phase::Normalized))
         return false;
     }
-    return succeeded(inferSizes(versions, maxima)) ||
+    return (succeeded(inferSizes(versions, maxima)) &&
+            succeeded(checkSizes(function))) ||
            fail("phase 'normalized' failed");
   }
 

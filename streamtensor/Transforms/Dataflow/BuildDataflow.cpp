@@ -12,6 +12,7 @@
 
 #include "streamtensor/Transforms/Dataflow/Passes.h"
 
+#include "streamtensor/Analysis/SizeConsistency.h"
 #include "streamtensor/Dialect/Dataflow/IR/Dataflow.h"
 #include "streamtensor/Dialect/Dataflow/IR/RuntimeSizes.h"
 #include "streamtensor/Dialect/ITensor/IR/ITensor.h"
@@ -556,6 +557,9 @@ public:
   using streamtensor::impl::BuildDataflowBase<BuildDataflow>::BuildDataflowBase;
 
   void runOnOperation() override {
+    // Loops follow from sizes, so these must agree whoever wrote the text.
+    if (failed(checkSizes(getOperation())))
+      return signalPassFailure();
     SmallVector<Operation *> worklist;
     getOperation().walk([&](Operation *op) {
       if (isSchedulable(op) && !op->getParentOfType<KernelOp>())

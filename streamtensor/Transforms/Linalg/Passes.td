@@ -481,7 +481,8 @@ def VerifyNormalized : Pass<"st-verify-normalized", "::mlir::func::FuncOp"> {
     - `linalg.fill`, `tensor.empty`, `tensor.expand_shape`,
       `tensor.collapse_shape`, `tensor.concat`, `tensor.extract_slice` with unit
       strides, `arith.constant` (scalar, or a tensor that is no splat);
-    - results that are distinct and do not alias an argument or a constant.
+    - results that are distinct and do not alias an argument or a constant;
+    - sizes known at run time that agree for all values of the parameters.
 
     ```mlir
     // error: expected unit strides but got stride 2 in dimension 1

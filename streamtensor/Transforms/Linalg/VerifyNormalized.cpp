@@ -11,6 +11,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "streamtensor/Transforms/Linalg/Passes.h"
+
+#include "streamtensor/Analysis/SizeConsistency.h"
 #include "streamtensor/Transforms/Linalg/Utils.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -194,7 +196,7 @@ struct VerifyNormalized
       check(type, "result", index);
     for (Operation &op : func.getBody().getOps())
       failed |= ::failed(verifyOperation(&op));
-    if (failed)
+    if (failed || ::failed(streamtensor::checkSizes(func)))
       signalPassFailure();
   }
 };
