@@ -164,3 +164,62 @@ func.func @unknown_operation(%x: memref<8xf32>) {
   }
   return
 }
+
+// -----
+
+!A = !itensor.itensor<2xf32, [4] * [2], (d0) -> (d0)>
+
+// A loop that goes on with another FIFO than it was given.
+func.func @other_stream(%x: memref<8xf32>) {
+  dataflow.kernel "k" (%mx: memref<8xf32> = %x : memref<8xf32>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c4 = arith.constant 4 : index
+    %c = arith.constant dense<0.0> : tensor<2xf32>
+    %e = itensor.instance "e_out" depth 2 : !A
+    %f = itensor.instance "f_out" depth 2 : !A
+    %s:2 = dataflow.task "t" inits(%o = %e, %p = %f) : (!A, !A) attributes {kind = "compute"} {
+      // expected-error @below {{expected to give back the stream 'e_out' but got 'f_out'}}
+      %r = scf.for %i = %c0 to %c4 step %c1 iter_args(%a = %o) -> (!A) {
+        %q = itensor.write %c into %p : tensor<2xf32>, !A
+        scf.yield %q : !A
+      }
+      dataflow.yield %r, %p : !A, !A
+    }
+    dataflow.yield
+  }
+  return
+}
+
+// -----
+
+!A = !itensor.itensor<2xf32, [4] * [2], (d0) -> (d0)>
+
+func.func @no_task(%x: memref<8xf32>) {
+  dataflow.kernel "k" (%mx: memref<8xf32> = %x : memref<8xf32>) {
+    %c = arith.constant dense<0.0> : tensor<2xf32>
+    %e = itensor.instance "e_out" depth 2 : !A
+    // expected-error @below {{expected to stand inside a dataflow.task}}
+    %q = itensor.write %c into %e : tensor<2xf32>, !A
+    dataflow.yield
+  }
+  return
+}
+
+// -----
+
+!A = !itensor.itensor<2xf32, [4] * [2], (d0) -> (d0)>
+
+// The kernel reads a tensor: nothing has made it a DMA task.
+func.func @no_dma(%x: tensor<8xf32>) {
+  // expected-error @below {{expected the stream of a task but got an argument of 'dataflow.kernel'; accesses of memory must be DMA tasks (phase materialized)}}
+  dataflow.kernel "k" (%mx: !A = %x : tensor<8xf32>) {
+    dataflow.task "a" attributes {kind = "compute"} {
+      %ti = tensor.empty() : tensor<2xf32>
+      %t = itensor.read %mx init(%ti : tensor<2xf32>) : !A -> tensor<2xf32>
+      dataflow.yield
+    }
+    dataflow.yield
+  }
+  return
+}

@@ -129,3 +129,44 @@ func.func @step(%x: memref<4xf32>) attributes {dataflow.parameters = {seq = arra
   }
   return
 }
+
+// -----
+
+// expected-error @below {{expected a body of one block}}
+func.func @blocks(%x: memref<4xf32>) {
+  cf.br ^next
+^next:
+  return
+}
+
+// -----
+
+func.func @computed_outside(%x: memref<4xf32>) {
+  dataflow.kernel "k" (%m: memref<4xf32> = %x : memref<4xf32>) {
+    %c1 = arith.constant 1 : index
+    // expected-error @below {{expected streams, tasks and constants only in kernel 'k'}}
+    %c2 = arith.addi %c1, %c1 : index
+    dataflow.task "t" attributes {kind = "compute"} {
+      %v = memref.load %m[%c2] : memref<4xf32>
+      memref.store %v, %m[%c1] : memref<4xf32>
+      dataflow.yield
+    }
+    dataflow.yield
+  }
+  return
+}
+
+// -----
+
+func.func @copied(%x: memref<4xf32>) {
+  dataflow.kernel "k" (%m: memref<4xf32> = %x : memref<4xf32>) {
+    // expected-error @below {{expected loads, stores and stream accesses only but found another use of a value of type 'memref<4xf32>'}}
+    dataflow.task "t" attributes {kind = "compute"} {
+      %t = memref.alloc() : memref<4xf32>
+      memref.copy %m, %t : memref<4xf32> to memref<4xf32>
+      dataflow.yield
+    }
+    dataflow.yield
+  }
+  return
+}

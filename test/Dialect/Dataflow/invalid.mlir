@@ -236,3 +236,61 @@ func.func @spelling() {
   %n = dataflow.trip_count "1 + past max 8"
   return
 }
+
+// -----
+
+!s = !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
+
+func.func @arguments(%arg0: tensor<8xf32>) {
+  // expected-error @below {{'dataflow.kernel' op expected 1 block arguments but got 0}}
+  "dataflow.kernel"(%arg0) <{sym = "k"}> ({
+    "dataflow.yield"() : () -> ()
+  }) : (tensor<8xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @kernel_end() {
+  // expected-error @below {{'dataflow.kernel' op expected dataflow.yield as terminator}}
+  "dataflow.kernel"() <{sym = "k"}> ({
+    func.return
+  }) : () -> ()
+  return
+}
+
+// -----
+
+!s = !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
+
+func.func @task_arguments(%e: !s) {
+  // expected-error @below {{'dataflow.task' op expected one block argument per init, of its type}}
+  %0 = "dataflow.task"(%e) <{sym = "t"}> ({
+    "dataflow.yield"(%e) : (!s) -> ()
+  }) : (!s) -> !s
+  return
+}
+
+// -----
+
+!s = !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
+!t = !itensor.itensor<f32, [4] * [1], (d0) -> (d0)>
+
+func.func @task_outputs(%e: !s) {
+  // expected-error @below {{'dataflow.task' op expected one result per init, of its type}}
+  %0 = "dataflow.task"(%e) <{sym = "t"}> ({
+  ^bb0(%o: !s):
+    "dataflow.yield"(%o) : (!s) -> ()
+  }) : (!s) -> !t
+  return
+}
+
+// -----
+
+func.func @task_end() {
+  // expected-error @below {{'dataflow.task' op expected dataflow.yield as terminator}}
+  "dataflow.task"() <{sym = "t"}> ({
+    func.return
+  }) : () -> ()
+  return
+}

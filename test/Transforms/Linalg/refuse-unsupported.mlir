@@ -212,3 +212,22 @@ func.func private @declaration(tensor<4xf32>) -> tensor<4xf32>
 func.func @mask(%x: tensor<4xf32>, %m: tensor<4xf64> loc("mask")) -> tensor<4xf32> {
   return %x : tensor<4xf32>
 }
+
+// -----
+
+// expected-error @below {{the function has more than one block; export the model with fixed control flow}}
+// expected-error @below {{function 'blocks' cannot be compiled: 2 unsupported items}}
+func.func @blocks(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{unsupported operation 'cf.br'}}
+  cf.br ^next
+^next:
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{cannot be compiled}}
+// expected-error @below {{it has no results; return the tensors to compute}}
+func.func @no_results(%x: tensor<4xf32>) {
+  return
+}

@@ -195,3 +195,69 @@ func.func @result_twice(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   // expected-error @below {{expected distinct results but result #1 is another result too}}
   return %y, %y : tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+
+#id = affine_map<(i) -> (i)>
+func.func @no_scalar_operation(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    // expected-error @below {{expected only scalar operations in the body}}
+    %s = tensor.from_elements %in : tensor<1xf32>
+    linalg.yield %in : f32
+  } -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+#id = affine_map<(i) -> (i)>
+func.func @dynamic_slice(%x: tensor<8xf32>) -> tensor<4xf32> {
+  // expected-error @below {{expected a ranked tensor but got 'index'}}
+  %i = tensor.rank %x : tensor<8xf32>
+  // expected-error @below {{expected static offsets and sizes}}
+  %s = tensor.extract_slice %x[%i] [4] [1] : tensor<8xf32> to tensor<4xf32>
+  %e = tensor.empty() : tensor<4xf32>
+  %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%s : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  } -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func @computed_pad(%x: tensor<4xf32>) -> tensor<8xf32> {
+  // expected-error @below {{expected constant amounts and a constant value}}
+  %y = tensor.pad %x low[2] high[2] {
+  ^bb0(%i: index):
+    %c = arith.constant 1.0 : f32
+    %n = arith.negf %c : f32
+    tensor.yield %n : f32
+  } : tensor<4xf32> to tensor<8xf32>
+  return %y : tensor<8xf32>
+}
+
+// -----
+
+#id = affine_map<(i) -> (i)>
+func.func @resource(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{expected dense elements}}
+  %c = arith.constant dense_resource<table> : tensor<4xf32>
+  %e = tensor.empty() : tensor<4xf32>
+  %y = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]} ins(%x, %c : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%in: f32, %table: f32, %out: f32):
+    %s = arith.addf %in, %table : f32
+    linalg.yield %s : f32
+  } -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+{-#
+  dialect_resources: {
+    builtin: {
+      table: "0x040000000000803F0000803F0000803F0000803F"
+    }
+  }
+#-}
