@@ -121,7 +121,7 @@ def test_simulation_equals_pytorch(name: str, designs: Path) -> None:
 
 
 def test_amd_headers_give_the_same_bits(designs: Path, tmp_path: Path) -> None:
-    """Task after task: what deadlocks, or reads a drained stream (a6), does not end here."""
+    """Task after task, where a stream that two tasks read would be empty for the second (a6)."""
     names = [name for name in CASES if (designs / name).exists()]
     assert names, "no design was compiled"
     vendor = VendorKernels({name: designs / name for name in names}, tmp_path)

@@ -36,6 +36,7 @@ SOUND = {
         '// Widens streams.\n#include "streamtensor/Support/Json.h"\n'
     ),
     "test/Transforms/widen-streams.mlir": "// RUN: true\n",
+    "test/Dialect/X/invalid.mlir": "// RUN: not false\n",
     "tools/opt/opt.cpp": "// Runs passes.\nint main() { return 0; }\n",
 }
 
@@ -124,6 +125,10 @@ def test_sound_tree_has_no_findings(tmp_path):
             "expected a main file of at most 60 lines but got 73",
         ),
         ({"test/big.bin": "x" * (1 << 20) + "x"}, "expected at most 1048576 bytes but got 1048577"),
+        (
+            {"test/Dialect/X/invalid.mlir": None},
+            "expected one lit test in four to show what is refused but got 0 of 1",
+        ),
         (
             {"python/a.py": "import os\n"},
             "expected a comment with the purpose of the file but got 'import os'",

@@ -68,6 +68,7 @@ FORBIDDEN = (
     ),
 )
 UNFINISHED = re.compile(r"TOD[O]|FIXM[E]|XX[X]|not[ ]implemented|unimplemente[d]")
+NEGATIVE = re.compile(r"RUN:.*\bnot \S|expected-error")
 CONFLICT_MARKER = re.compile(r"^(?:<{7}|>{7}) ")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]')
@@ -283,6 +284,21 @@ def check_headers(tree: Tree) -> Iterator[Finding]:
             )
 
 
+def check_negatives(tree: Tree) -> Iterator[Finding]:
+    """One lit test in four shows what is refused."""
+    lit = [
+        text for path, text in tree.text.items() if is_under(path, "test") and "RUN:" in text
+    ]
+    negative = sum(bool(NEGATIVE.search(text)) for text in lit)
+    if 4 * negative < len(lit):
+        yield Finding(
+            Path("test"),
+            0,
+            f"expected one lit test in four to show what is refused but got {negative} of "
+            f"{len(lit)}; add tests of error messages",
+        )
+
+
 def check_words(tree: Tree) -> Iterator[Finding]:
     for path, text in tree.text.items():
         is_source = path.suffix in SOURCE_SUFFIXES
@@ -299,7 +315,15 @@ def check_words(tree: Tree) -> Iterator[Finding]:
                 yield Finding(path, number, "expected merged text but got a conflict marker")
 
 
-RULES = (check_layers, check_passes, check_examples, check_sizes, check_headers, check_words)
+RULES = (
+    check_layers,
+    check_passes,
+    check_examples,
+    check_sizes,
+    check_headers,
+    check_negatives,
+    check_words,
+)
 
 
 def check(tree: Tree) -> list[Finding]:
