@@ -286,9 +286,7 @@ def check_headers(tree: Tree) -> Iterator[Finding]:
 
 def check_negatives(tree: Tree) -> Iterator[Finding]:
     """One lit test in four shows what is refused."""
-    lit = [
-        text for path, text in tree.text.items() if is_under(path, "test") and "RUN:" in text
-    ]
+    lit = [text for path, text in tree.text.items() if is_under(path, "test") and "RUN:" in text]
     negative = sum(bool(NEGATIVE.search(text)) for text in lit)
     if 4 * negative < len(lit):
         yield Finding(

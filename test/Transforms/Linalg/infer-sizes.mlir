@@ -3,6 +3,8 @@
 // RUN: streamtensor-compile %t/attend.mlir --compile-to=normalized | FileCheck %t/attend.mlir
 // RUN: not streamtensor-compile %t/mean.mlir --dims=%t/rows.dims.json --compile-to=normalized 2>&1 | FileCheck %t/mean.mlir
 // RUN: not streamtensor-compile %t/last.mlir --dims=%t/rows.dims.json --compile-to=normalized 2>&1 | FileCheck %t/last.mlir
+// RUN: not streamtensor-compile %t/slice.mlir --dims=%t/rows.dims.json --compile-to=normalized 2>&1 | FileCheck %t/slice.mlir
+// RUN: not streamtensor-compile %t/square.mlir --dims=%t/rows.dims.json --compile-to=normalized 2>&1 | FileCheck %t/square.mlir
 // RUN: not streamtensor-compile %t/mean.mlir --dims=%t/wrong.json --compile-to=normalized 2>&1 | FileCheck %t/mean.mlir --check-prefix=WRONG
 // RUN: not streamtensor-compile %t/mean.mlir --compile-to=normalized 2>&1 | FileCheck %t/mean.mlir --check-prefix=NONE
 // RUN: not streamtensor-compile %t/shapes.mlir --dims=%t/rows.dims.json --compile-to=normalized 2>&1 | FileCheck %t/shapes.mlir
@@ -105,6 +107,37 @@ func.func @rest(%a: tensor<?x4xf32>) -> tensor<?x4xf32> {
   %rest = arith.subi %n, %c1 : index
   %y = tensor.extract_slice %a[1, 0] [%rest, 4] [1, 1] : tensor<?x4xf32> to tensor<?x4xf32>
   return %y : tensor<?x4xf32>
+}
+
+//--- slice.mlir
+// The first four rows are there only if rows are at least four.
+// CHECK: slice.mlir:{{.*}} error: 'tensor.extract_slice' op expected the slice to end within size 'rows' of dimension 0 for all values of the run-time sizes but it ends at '4'
+// CHECK: note: 'rows' goes down to 1; slice less, or raise the smallest values of the run-time sizes ("min" in the file for --dims)
+func.func @slice(%a: tensor<?x4xf32>) -> tensor<4x4xf32> {
+  %s = tensor.extract_slice %a[0, 0] [4, 4] [1, 1] : tensor<?x4xf32> to tensor<4x4xf32>
+  %e = tensor.empty() : tensor<4x4xf32>
+  %y = linalg.exp ins(%s : tensor<4x4xf32>) outs(%e : tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %y : tensor<4x4xf32>
+}
+
+//--- square.mlir
+// rows * rows is no sum of multiples of rows.
+// CHECK: square.mlir:{{.*}} error: dimension 0 of the result of 'tensor.collapse_shape' is no sum of multiples of the run-time sizes, or below 0 for small ones: {{[0-9]+}} with rows = {{[0-9]+}}
+func.func @square(%a: tensor<?x4xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %a, %c0 : tensor<?x4xf32>
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty(%n, %n) : tensor<?x?xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %p = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (j, k)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %a : tensor<?x4xf32>, tensor<?x4xf32>) outs(%f : tensor<?x?xf32>) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %m = arith.mulf %x, %y : f32
+    %s = arith.addf %acc, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<?x?xf32>
+  %y = tensor.collapse_shape %p [[0, 1]] : tensor<?x?xf32> into tensor<?xf32>
+  return %y : tensor<?xf32>
 }
 
 //--- wrong.json

@@ -195,3 +195,71 @@ func.func @not_a_fifo() {
   }
   return
 }
+
+// -----
+
+!X = !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
+// A branch that goes on with one FIFO or with another.
+func.func @two_fifos() {
+  dataflow.kernel "group0" () {
+    %zero = arith.constant 0.0 : f32
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c4 = arith.constant 4 : index
+    %c8 = arith.constant 8 : index
+    %e = itensor.instance "e_out" depth 2 : !X
+    %f = itensor.instance "f_out" depth 2 : !X
+    %x:2 = dataflow.task "load" inits(%o = %e, %p = %f) : (!X, !X) {
+      %r = scf.for %i = %c0 to %c8 step %c1 iter_args(%a = %o) -> (!X) {
+        %first = arith.cmpi slt, %i, %c4 : index
+        // expected-error @below {{expected both branches to yield one fifo but got 'e_out' and 'f_out'}}
+        %w = scf.if %first -> (!X) {
+          %q = itensor.write %zero into %a : f32, !X
+          scf.yield %q : !X
+        } else {
+          %q = itensor.write %zero into %p : f32, !X
+          scf.yield %q : !X
+        }
+        scf.yield %w : !X
+      }
+      dataflow.yield %r, %p : !X, !X
+    }
+    dataflow.yield
+  }
+  return
+}
+
+// -----
+
+!X = !itensor.itensor<f32, [8] * [1], (d0) -> (d0)>
+// How often a while loop runs depends on data.
+func.func @while() {
+  dataflow.kernel "group0" () {
+    %zero = arith.constant 0.0 : f32
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c8 = arith.constant 8 : index
+    %e = itensor.empty : !X
+    %x = dataflow.task "load_x" inits(%o = %e) : (!X) {
+      %r = scf.for %i = %c0 to %c8 step %c1 iter_args(%p = %o) -> (!X) {
+        %q = itensor.write %zero into %p : f32, !X
+        scf.yield %q : !X
+      }
+      dataflow.yield %r : !X
+    }
+    dataflow.task "reader" {
+      // expected-error @below {{expected only scf.for and scf.if around fifo accesses}}
+      %t = scf.while (%v = %zero) : (f32) -> f32 {
+        %positive = arith.cmpf oge, %v, %zero : f32
+        scf.condition(%positive) %v : f32
+      } do {
+      ^bb0(%v: f32):
+        %u = itensor.read %x : !X -> f32
+        scf.yield %u : f32
+      }
+      dataflow.yield
+    }
+    dataflow.yield
+  }
+  return
+}
