@@ -122,7 +122,7 @@ func.func @slice(%a: tensor<?x4xf32>) -> tensor<4x4xf32> {
 
 //--- square.mlir
 // rows * rows is no sum of multiples of rows.
-// CHECK: square.mlir:{{.*}} error: dimension 0 of the result of 'tensor.collapse_shape' is no sum of multiples of the run-time sizes, or below 0 for small ones: {{[0-9]+}} with rows = {{[0-9]+}}
+// CHECK: square.mlir:{{.*}} error: dimension 0 of the result of 'tensor.collapse_shape' is no sum of multiples of the run-time sizes; keep dimensions apart whose sizes are multiplied or divided, or export with a fixed size: {{[0-9]+}} with rows = {{[0-9]+}}
 func.func @square(%a: tensor<?x4xf32>) -> tensor<?xf32> {
   %c0 = arith.constant 0 : index
   %n = tensor.dim %a, %c0 : tensor<?x4xf32>
