@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch._decomp.decompositions import matmul as python_matmul
 
 
 def exact_gelu(x: torch.Tensor, approximate: str = "none") -> torch.Tensor:
@@ -79,26 +80,33 @@ def concatenated_repeat(x: torch.Tensor, repeats: list[int]) -> torch.Tensor:
     return x if all(count == 1 for count in rest) else x.repeat(rest)
 
 
-def batched_matmul(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    """A product of a matrix with batches of rows that both have a run-time size.
+def joins_runtime_sizes(x: torch.Tensor, y: torch.Tensor) -> bool:
+    """Tells a product of a matrix with batches of rows that both have a run-time size.
 
     PyTorch's form joins them to one dimension, whose size is no sum of such sizes.
     """
-    if x.dim() != 3 or y.dim() != 2:
-        return NotImplemented
-    if not all(isinstance(size, torch.SymInt) for size in x.shape[:2]):
-        return NotImplemented
-    return torch.bmm(x, y.unsqueeze(0).expand(x.shape[0], -1, -1))
+    return (
+        x.dim() == 3
+        and y.dim() == 2
+        and all(isinstance(size, torch.SymInt) for size in x.shape[:2])
+    )
+
+
+def batched_matmul(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """Keeps such dimensions apart; any other product is PyTorch's own."""
+    if joins_runtime_sizes(x, y):
+        return torch.bmm(x, y.unsqueeze(0).expand(x.shape[0], -1, -1))
+    return python_matmul(x, y)
 
 
 def batched_linear(
     x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None
 ) -> torch.Tensor:
     """The same of a linear layer."""
+    if weight.dim() != 2 or not joins_runtime_sizes(x, weight.t()):
+        return NotImplemented
     product = batched_matmul(x, weight.t())
-    if product is NotImplemented or bias is None:
-        return product
-    return product + bias
+    return product if bias is None else product + bias
 
 
 def reduced_in_f32(operator: Any) -> Callable:
@@ -152,7 +160,7 @@ def wide_rms_norm(
     return result.to(x.dtype)
 
 
-def decomposition_table() -> dict[Any, Callable]:
+def decomposition_table(*, has_runtime_sizes: bool) -> dict[Any, Callable]:
     """Returns the table for `ExportedProgram.run_decompositions`."""
     from torch_mlir.fx import get_decomposition_table
 
@@ -160,7 +168,9 @@ def decomposition_table() -> dict[Any, Callable]:
     table[torch.ops.aten.gelu.default] = exact_gelu
     table[torch.ops.aten.constant_pad_nd.default] = cropped_pad
     table[torch.ops.aten.where.self] = broadcast_where
-    table[torch.ops.aten.matmul.default] = batched_matmul
+    if has_runtime_sizes:
+        # Any entry replaces PyTorch's form of all products, so only where needed.
+        table[torch.ops.aten.matmul.default] = batched_matmul
     table[torch.ops.aten.linear.default] = batched_linear
     table[torch.ops.aten.stack.default] = concatenated_stack
     table[torch.ops.aten.repeat.default] = concatenated_repeat

@@ -109,7 +109,9 @@ def capture(
     dims = read_dimensions(exported, spec_of_inputs(module, args, kwargs, dynamic_shapes))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        exported = exported.run_decompositions(decomposition_table())
+        exported = exported.run_decompositions(
+            decomposition_table(has_runtime_sizes=dims is not None)
+        )
     # Only now: the decomposition turns writes into memory into results.
     refuse_mutation(exported)
     remove_assertions(exported)
