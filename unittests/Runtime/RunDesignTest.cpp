@@ -145,12 +145,19 @@ TEST_F(RunDesignTest, RunsManyDesignsBuiltTogether) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 1);
   EXPECT_FALSE(fs::exists(fs::path(design) / "csim"));
 
+  // A design may run several times, a second kernel of its name may not.
   writeFile(list, run(design, inputs) + run(design, inputs));
+  EXPECT_EQ(
+      errorOf([&] { runDesigns(*device, readRunList(list), folder, log); }),
+      "no error");
+  const std::string copy = (directory.path / "copy").string();
+  makeDesign(copy, "matvec");
+  writeFile(list, run(design, inputs) + run(copy, inputs));
   EXPECT_EQ(
       errorOf([&] { runDesigns(*device, readRunList(list), folder, log); }),
       "expected kernels with different function names in one simulation but "
       "designs '" +
-          design + "' and '" + design +
+          design + "' and '" + copy +
           "' both define 'matvec'; export them with different names");
   writeFile(list, run(design, inputs) + "{\"design\": 3}\n");
   EXPECT_EQ(errorOf([&] { readRunList(list); })
