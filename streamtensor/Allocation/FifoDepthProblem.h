@@ -20,11 +20,16 @@
 
 namespace streamtensor {
 
+/// Which full FIFOs of a cycle may grow; of these the smallest in bits does.
+enum class GrowingFifo { Any, NextToReader, NextToFirstWriter };
+
 struct FifoDepthSolution {
   /// In tokens, one per FIFO of the network.
   std::vector<int64_t> depths;
   /// Why, one per FIFO, for people.
   std::vector<std::string> reasons;
+  /// What a solver let grow to get there.
+  GrowingFifo choice = GrowingFifo::Any;
 };
 
 class FifoDepthProblem {

@@ -21,9 +21,6 @@ using namespace streamtensor;
 
 namespace {
 
-/// Which full FIFOs of a cycle may grow; of these the smallest in bits does.
-enum class Choice { Any, NextToReader, NextToFirstWriter };
-
 /// Depths, and for each FIFO deeper than its least depth the deadlock with one
 /// token less.
 struct Candidate {
@@ -37,7 +34,7 @@ public:
       : problem(problem), simulator(problem.network) {}
 
   /// Fails only on a true deadlock, which `error` then describes.
-  std::optional<Candidate> solve(Choice choice, std::string &error);
+  std::optional<Candidate> solve(GrowingFifo choice, std::string &error);
   /// Whether some deadlock so far left a choice.
   bool hadChoice() const { return hasChoice; }
   /// Storage of all FIFOs.
@@ -45,8 +42,8 @@ public:
   FifoDepthSolution explain(const Candidate &candidate) const;
 
 private:
-  bool grow(Candidate &candidate, Choice choice, std::string &error);
-  unsigned chooseFifo(const Candidate &candidate, Choice choice,
+  bool grow(Candidate &candidate, GrowingFifo choice, std::string &error);
+  unsigned chooseFifo(const Candidate &candidate, GrowingFifo choice,
                       const TokenDeadlock &deadlock);
   void shrink(Candidate &candidate);
   bool shrinkOne(Candidate &candidate, unsigned fifo);
@@ -64,7 +61,7 @@ private:
 
 } // namespace
 
-unsigned Solver::chooseFifo(const Candidate &candidate, Choice choice,
+unsigned Solver::chooseFifo(const Candidate &candidate, GrowingFifo choice,
                             const TokenDeadlock &deadlock) {
   const std::vector<BlockedProcess> &cycle = deadlock.cycle;
   const size_t size = cycle.size();
@@ -82,15 +79,16 @@ unsigned Solver::chooseFifo(const Candidate &candidate, Choice choice,
     take(smallest, cycle[i].fifo);
     // A writer waits for the next process, so the reader is the next one.
     const size_t neighbour =
-        choice == Choice::NextToReader ? i + 1 : i + size - 1;
-    if (choice == Choice::Any || !cycle[neighbour % size].isWrite)
+        choice == GrowingFifo::NextToReader ? i + 1 : i + size - 1;
+    if (choice == GrowingFifo::Any || !cycle[neighbour % size].isWrite)
       take(smallestAllowed, cycle[i].fifo);
   }
   hasChoice |= numFull > 1;
   return smallestAllowed.value_or(*smallest);
 }
 
-bool Solver::grow(Candidate &candidate, Choice choice, std::string &error) {
+bool Solver::grow(Candidate &candidate, GrowingFifo choice,
+                  std::string &error) {
   simulator.reset(candidate.depths);
   while (!simulator.run()) {
     const TokenDeadlock deadlock = simulator.findDeadlock();
@@ -153,7 +151,7 @@ void Solver::shrink(Candidate &candidate) {
   }
 }
 
-std::optional<Candidate> Solver::solve(Choice choice, std::string &error) {
+std::optional<Candidate> Solver::solve(GrowingFifo choice, std::string &error) {
   Candidate candidate;
   for (size_t i = 0; i < problem.network.fifos.size(); ++i)
     candidate.depths.push_back(problem.getLeastDepth(i));
@@ -214,17 +212,24 @@ FifoDepthSolution Solver::explain(const Candidate &candidate) const {
 
 std::optional<FifoDepthSolution>
 streamtensor::solveFifoDepths(const FifoDepthProblem &problem,
-                              std::string &error) {
+                              std::string &error,
+                              std::optional<GrowingFifo> only) {
   Solver solver(problem);
-  std::optional<Candidate> best = solver.solve(Choice::Any, error);
+  GrowingFifo chosen = only.value_or(GrowingFifo::Any);
+  std::optional<Candidate> best = solver.solve(chosen, error);
   if (!best)
     return std::nullopt;
-  if (solver.hadChoice()) {
-    for (Choice choice : {Choice::NextToReader, Choice::NextToFirstWriter}) {
+  if (solver.hadChoice() && !only) {
+    for (GrowingFifo choice :
+         {GrowingFifo::NextToReader, GrowingFifo::NextToFirstWriter}) {
       std::optional<Candidate> other = solver.solve(choice, error);
-      if (other && solver.getBits(*other) < solver.getBits(*best))
+      if (other && solver.getBits(*other) < solver.getBits(*best)) {
         best = std::move(other);
+        chosen = choice;
+      }
     }
   }
-  return solver.explain(*best);
+  FifoDepthSolution solution = solver.explain(*best);
+  solution.choice = chosen;
+  return solution;
 }

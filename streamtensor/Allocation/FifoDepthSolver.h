@@ -35,9 +35,11 @@
 namespace streamtensor {
 
 /// Solves a problem that passed its check. Returns nothing and sets `error`
-/// when no depths let the network end; the error is the cycle.
+/// when no depths let the network end; the error is the cycle. With `only` that
+/// choice is the one that is tried.
 std::optional<FifoDepthSolution>
-solveFifoDepths(const FifoDepthProblem &problem, std::string &error);
+solveFifoDepths(const FifoDepthProblem &problem, std::string &error,
+                std::optional<GrowingFifo> only = std::nullopt);
 
 } // namespace streamtensor
 

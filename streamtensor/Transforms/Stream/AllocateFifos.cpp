@@ -80,7 +80,8 @@ private:
   FifoDepthProblem buildProblem(const KernelAccesses &accesses);
   LogicalResult solve(dataflow::KernelOp kernel, const KernelAccesses &accesses,
                       const ParameterValues &values,
-                      FifoDepthSolution &solution);
+                      FifoDepthSolution &solution,
+                      std::optional<GrowingFifo> growing);
 
   FifoBaseDepths depths = {};
 };
@@ -111,25 +112,36 @@ FifoDepthProblem AllocateFifos::buildProblem(const KernelAccesses &accesses) {
   return problem;
 }
 
-/// Values of the parameters of `kernel` for which depths are found: the ends of
-/// each range, the one after the smallest and the middle, in all combinations,
-/// the largest first.
-static std::vector<ParameterValues> valuesToTry(dataflow::KernelOp kernel) {
-  static constexpr size_t kMaxCombinations = 64;
-  ParameterValues maxima = collectMaxima(kernel);
-  std::map<std::string, std::pair<int64_t, int64_t>> ranges;
-  for (const auto &[name, largest] : maxima)
-    ranges[name] = {0, largest};
+/// The parameters that trip counts in `kernel` depend on.
+static SmallVector<dataflow::ParameterRange>
+rangesOf(dataflow::KernelOp kernel) {
+  SmallVector<dataflow::ParameterRange> ranges;
+  for (const auto &[name, largest] : collectMaxima(kernel))
+    ranges.push_back({name, 0, largest});
   if (auto function = kernel->getParentOfType<FunctionOpInterface>())
-    for (const auto &range : dataflow::parametersOf(function))
-      if (ranges.count(range.name))
-        ranges[range.name] = {range.smallest, range.largest};
+    for (const dataflow::ParameterRange &known :
+         dataflow::parametersOf(function))
+      for (dataflow::ParameterRange &range : ranges)
+        if (range.name == known.name)
+          range = known;
+  return ranges;
+}
+
+static int64_t middleOf(int64_t smallest, int64_t largest) {
+  return smallest + (largest - smallest) / 2;
+}
+
+/// Values of the parameters with these ranges for which depths are found: the
+/// ends of each range, the one after the smallest and the middle, in all
+/// combinations, the largest first.
+static std::vector<ParameterValues>
+valuesToTry(ArrayRef<dataflow::ParameterRange> ranges) {
+  static constexpr size_t kMaxCombinations = 64;
   std::vector<ParameterValues> combinations(1);
-  for (const auto &[name, range] : ranges) {
-    const auto [smallest, largest] = range;
+  for (const auto &[name, smallest, largest] : ranges) {
     std::set<int64_t, std::greater<>> values{largest, smallest};
     if (combinations.size() * 4 <= kMaxCombinations)
-      for (int64_t value : {smallest + (largest - smallest) / 2, smallest + 1})
+      for (int64_t value : {middleOf(smallest, largest), smallest + 1})
         values.insert(std::clamp(value, smallest, largest));
     std::vector<ParameterValues> more;
     for (const ParameterValues &combination : combinations)
@@ -141,11 +153,13 @@ static std::vector<ParameterValues> valuesToTry(dataflow::KernelOp kernel) {
 }
 
 /// Finds depths for the parameters `values` that are nowhere less than those in
-/// `solution`, which may be empty, and keeps the larger ones there.
+/// `solution`, which may be empty, and keeps the larger ones there. `growing`
+/// as in `solveFifoDepths`.
 LogicalResult AllocateFifos::solve(dataflow::KernelOp kernel,
                                    const KernelAccesses &accesses,
                                    const ParameterValues &values,
-                                   FifoDepthSolution &solution) {
+                                   FifoDepthSolution &solution,
+                                   std::optional<GrowingFifo> growing) {
   FifoDepthProblem problem = buildProblem(accesses);
   for (size_t i = 0; i < solution.depths.size(); ++i)
     problem.baseDepths[i] = solution.depths[i];
@@ -160,7 +174,8 @@ LogicalResult AllocateFifos::solve(dataflow::KernelOp kernel,
   }
   const std::string at = values.empty() ? "" : "with " + valuesString(values);
   std::string error;
-  std::optional<FifoDepthSolution> found = solveFifoDepths(problem, error);
+  std::optional<FifoDepthSolution> found =
+      solveFifoDepths(problem, error, growing);
   if (!found)
     return kernel.emitOpError()
            << "expected tasks that end with deep enough fifos but got a "
@@ -184,12 +199,27 @@ LogicalResult AllocateFifos::solve(dataflow::KernelOp kernel,
 
 LogicalResult AllocateFifos::allocate(dataflow::KernelOp kernel,
                                       llvm::StringSet<> &names) {
-  // At the largest sizes first: these decide about the least depths.
+  // At the largest sizes first: these decide about the least depths. Which FIFO
+  // should grow shows at smaller ones as well, in less time.
   std::optional<KernelAccesses> largest;
   FifoDepthSolution solution;
-  for (const ParameterValues &values : valuesToTry(kernel)) {
+  SmallVector<dataflow::ParameterRange> ranges = rangesOf(kernel);
+  std::optional<GrowingFifo> growing;
+  if (!ranges.empty()) {
+    ParameterValues fewer;
+    for (const auto &[name, smallest, largestValue] : ranges)
+      fewer[name] = middleOf(smallest, middleOf(smallest, largestValue));
+    FailureOr<KernelAccesses> accesses = analyzeAccesses(kernel, fewer);
+    FifoDepthSolution ofFewer;
+    if (failed(accesses) ||
+        failed(solve(kernel, *accesses, fewer, ofFewer, std::nullopt)))
+      return failure();
+    growing = ofFewer.choice;
+  }
+  for (const ParameterValues &values : valuesToTry(ranges)) {
     FailureOr<KernelAccesses> accesses = analyzeAccesses(kernel, values);
-    if (failed(accesses) || failed(solve(kernel, *accesses, values, solution)))
+    if (failed(accesses) ||
+        failed(solve(kernel, *accesses, values, solution, growing)))
       return failure();
     if (!largest)
       largest = std::move(*accesses);
