@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from torch._decomp.decompositions import matmul as python_matmul
+from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 
 def exact_gelu(x: torch.Tensor, approximate: str = "none") -> torch.Tensor:
@@ -38,16 +39,27 @@ def cropped_pad(x: torch.Tensor, pad: list[int], value: float = 0.0) -> torch.Te
     return torch.ops.aten.constant_pad_nd(x, [max(amount, 0) for amount in pad], value)
 
 
+def has_shape(x: torch.Tensor, y: torch.Tensor) -> bool:
+    """Tells equal shapes without asking about run-time sizes.
+
+    A plain comparison takes the sizes of the example for all of them (even one of
+    lists of different lengths, which begins with their first elements).
+    """
+    return x.dim() == y.dim() and all(
+        statically_known_true(a == b) for a, b in zip(x.shape, y.shape, strict=True)
+    )
+
+
 def broadcast_where(condition: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     """A choice whose branches are both smaller than the condition, with one expanded.
 
     torch-mlir replaces a choice between equal branches by the branch, and forgets
     that the condition made it larger.
     """
-    shape = torch.broadcast_shapes(condition.shape, x.shape, y.shape)
-    if shape in (x.shape, y.shape):
+    wide = torch.broadcast_tensors(condition, x, y)[1]
+    if has_shape(x, wide) or has_shape(y, wide):
         return NotImplemented
-    return torch.ops.aten.where.self(condition, x.expand(shape), y)
+    return torch.ops.aten.where.self(condition, wide, y)
 
 
 def concatenated_stack(tensors: list[torch.Tensor], dim: int = 0) -> torch.Tensor:
