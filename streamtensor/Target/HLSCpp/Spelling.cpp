@@ -28,9 +28,16 @@ std::string Expression::in(Precedence context) const {
 Expression streamtensor::hlscpp::binary(const Expression &left, StringRef op,
                                         const Expression &right,
                                         Precedence precedence) {
-  // The right operand needs parentheses at equal strength: a - (b - c).
-  auto tighter = static_cast<Precedence>(static_cast<int>(precedence) + 1);
-  return {left.in(precedence) + " " + op.str() + " " + right.in(tighter),
+  // The right operand needs parentheses at equal strength: a - (b - c). What is
+  // compared is no comparison itself without them: compilers take a < b < c for
+  // a mistake.
+  bool compares = precedence == Precedence::Equality ||
+                  precedence == Precedence::Relational;
+  auto tighter =
+      compares ? Precedence::Shift
+               : static_cast<Precedence>(static_cast<int>(precedence) + 1);
+  return {left.in(compares ? tighter : precedence) + " " + op.str() + " " +
+              right.in(tighter),
           precedence};
 }
 
