@@ -12,8 +12,6 @@
 
 #include "streamtensor/Analysis/SizeConsistency.h"
 
-#include "streamtensor/Dialect/Dataflow/IR/RuntimeSizes.h"
-
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/STLExtras.h"
@@ -111,11 +109,7 @@ private:
     for (OpOperand &operand : op->getOpOperands()) {
       if (!isa<RankedTensorType>(operand.get().getType()))
         continue;
-      // The result says its sizes; the init may be shared by several
-      // operations.
-      bool isInit = op.isDpsInit(&operand);
-      RuntimeShape shape =
-          shapeOf(isInit ? Value(op.getTiedOpResult(&operand)) : operand.get());
+      RuntimeShape shape = operandShape(op, operand);
       for (auto [dim, expr] :
            llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults())) {
         // Windows over a size that is known at run time have no schedule.
@@ -131,7 +125,7 @@ private:
                                   << "expected size '" << size->str()
                                   << "' of loop " << loop.getPosition()
                                   << ", as in the operands before, but ";
-        if (isInit)
+        if (op.isDpsInit(&operand))
           diag << "the result";
         else
           diag << "operand " << operand.getOperandNumber();
@@ -247,6 +241,12 @@ private:
 };
 
 } // namespace
+
+RuntimeShape streamtensor::operandShape(linalg::GenericOp op,
+                                        OpOperand &operand) {
+  return shapeOf(op.isDpsInit(&operand) ? Value(op.getTiedOpResult(&operand))
+                                        : operand.get());
+}
 
 LogicalResult streamtensor::checkSizes(func::FuncOp function) {
   return SizeChecker(function).run();

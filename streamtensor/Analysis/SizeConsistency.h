@@ -15,9 +15,17 @@
 #ifndef STREAMTENSOR_ANALYSIS_SIZECONSISTENCY_H
 #define STREAMTENSOR_ANALYSIS_SIZECONSISTENCY_H
 
+#include "streamtensor/Dialect/Dataflow/IR/RuntimeSizes.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace streamtensor {
+
+/// The sizes of tensor operand `operand` of `op`. An init has those of its
+/// result, which says them: several operations may share the init.
+dataflow::RuntimeShape operandShape(mlir::linalg::GenericOp op,
+                                    mlir::OpOperand &operand);
 
 /// Fails, with an error on each operation at fault, unless in `function` (phase
 /// `normalized` or `scheduled`), for all values of its run-time parameters:

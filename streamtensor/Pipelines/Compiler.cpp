@@ -227,9 +227,11 @@ private:
   /// what depends on them.
   bool normalizeSized() {
     ParameterValues maxima;
-    for (const auto &range : dataflow::parametersOf(function))
-      // Room for two at least: a size of 1 looks like a broadcast.
-      maxima[range.name] = std::max<int64_t>(range.largest, 2);
+    for (BlockArgument argument : function.getArguments())
+      if (isa<RankedTensorType>(argument.getType())) {
+        dataflow::RuntimeShape shape = dataflow::shapeOf(argument);
+        maxima.insert(shape.maxima.begin(), shape.maxima.end());
+      }
     std::vector<SizedModule> versions;
     std::vector<OwningOpRef<ModuleOp>> copies;
     for (const ParameterValues &values : probeValues(maxima)) {

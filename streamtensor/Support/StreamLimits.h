@@ -20,6 +20,9 @@ namespace streamtensor {
 /// The widest token that a stream of Vitis HLS carries, in bits.
 inline constexpr int64_t kMaxTokenBits = 4096;
 
+/// What a memory port delivers at a time at most, in bits (UG1399, m_axi).
+inline constexpr int64_t kMaxPortBits = 512;
+
 } // namespace streamtensor
 
 #endif // STREAMTENSOR_SUPPORT_STREAMLIMITS_H

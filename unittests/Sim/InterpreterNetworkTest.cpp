@@ -130,13 +130,6 @@ TEST(Network, failuresInsideTasksEndTheRun) {
 // Modules
 //===----------------------------------------------------------------------===//
 
-std::string replaced(std::string text, const std::string &from,
-                     const std::string &to) {
-  size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << "the test's module has no " << from;
-  return text.replace(at, from.size(), to);
-}
-
 class BrokenMatVec : public InterpreterTest {
 protected:
   std::string fail(const std::string &text) {

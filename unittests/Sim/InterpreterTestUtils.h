@@ -24,6 +24,14 @@
 
 namespace streamtensor {
 
+/// `text` with `to` in the place of the first `from`.
+inline std::string replaced(std::string text, const std::string &from,
+                            const std::string &to) {
+  size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << "the test's module has no " << from;
+  return text.replace(at, from.size(), to);
+}
+
 class InterpreterTest : public ::testing::Test {
 protected:
   InterpreterTest() {
@@ -42,12 +50,14 @@ protected:
   /// The results, or none after a failure, whose message is in `error`.
   std::vector<HostTensor> run(llvm::StringRef text,
                               llvm::ArrayRef<HostTensor> inputs,
-                              Recording *recording = nullptr) {
+                              Recording *recording = nullptr,
+                              const ParameterValues &parameters = {}) {
     module = parse(text);
     error.clear();
     if (!module)
       return {};
     InterpretOptions options;
+    options.parameters = parameters;
     options.recording = recording;
     auto results = interpret(*module, "", inputs, options, error);
     return succeeded(results) ? *results : std::vector<HostTensor>();

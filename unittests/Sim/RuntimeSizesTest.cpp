@@ -24,28 +24,13 @@ using namespace streamtensor;
 
 namespace {
 
-std::string replaced(std::string text, const std::string &from,
-                     const std::string &to) {
-  size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << "the test's module has no " << from;
-  return text.replace(at, from.size(), to);
-}
-
 class RuntimeSizesTest : public InterpreterTest {
 protected:
   std::vector<HostTensor> runAt(const ParameterValues &values,
                                 llvm::StringRef text,
                                 llvm::ArrayRef<HostTensor> inputs,
                                 Recording *recording = nullptr) {
-    module = parse(text);
-    error.clear();
-    if (!module)
-      return {};
-    InterpretOptions options;
-    options.parameters = values;
-    options.recording = recording;
-    auto results = interpret(*module, "", inputs, options, error);
-    return succeeded(results) ? *results : std::vector<HostTensor>();
+    return run(text, inputs, recording, values);
   }
 };
 

@@ -19,13 +19,6 @@ using namespace streamtensor;
 
 namespace {
 
-std::string replaced(std::string text, const std::string &from,
-                     const std::string &to) {
-  size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << "the test's module has no " << from;
-  return text.replace(at, from.size(), to);
-}
-
 class ValidateTest : public InterpreterTest {
 protected:
   bool

@@ -25,25 +25,9 @@ namespace {
 
 const ParameterValues maxima{{"past", 4}, {"seq", 3}};
 
-struct RuntimeLoop {
-  TripCount trip;
-  int64_t step;
-  int dim;
-};
-
 SymbolicOrder build(const Shape &element,
                     const std::vector<RuntimeLoop> &loops) {
-  SymbolicOrder order;
-  order.element = element;
-  order.map.resize(element.size());
-  for (const RuntimeLoop &loop : loops) {
-    if (loop.dim >= 0)
-      order.map[loop.dim].push_back(order.numLoops());
-    order.trips.push_back(loop.trip);
-    order.steps.push_back(loop.step);
-  }
-  order.setMaxima(maxima);
-  return order;
+  return makeOrder(element, loops, maxima);
 }
 
 TripCount randomCount(Random &random) {

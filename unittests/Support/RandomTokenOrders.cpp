@@ -15,17 +15,30 @@
 using namespace streamtensor;
 using namespace streamtensor::test;
 
-TokenOrder test::makeOrder(const Shape &element,
-                           const std::vector<Loop> &loops) {
-  TokenOrder order;
+template <typename Order, typename LoopOf>
+static Order orderOf(const Shape &element, const std::vector<LoopOf> &loops) {
+  Order order;
   order.element = element;
   order.map.resize(element.size());
-  for (const Loop &loop : loops) {
+  for (const LoopOf &loop : loops) {
     if (loop.dim >= 0)
       order.map[loop.dim].push_back(order.numLoops());
     order.trips.push_back(loop.trip);
     order.steps.push_back(loop.step);
   }
+  return order;
+}
+
+TokenOrder test::makeOrder(const Shape &element,
+                           const std::vector<Loop> &loops) {
+  return orderOf<TokenOrder>(element, loops);
+}
+
+SymbolicOrder test::makeOrder(const Shape &element,
+                              const std::vector<RuntimeLoop> &loops,
+                              const ParameterValues &maxima) {
+  SymbolicOrder order = orderOf<SymbolicOrder>(element, loops);
+  order.setMaxima(maxima);
   return order;
 }
 

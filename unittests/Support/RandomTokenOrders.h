@@ -15,7 +15,7 @@
 #ifndef STREAMTENSOR_UNITTESTS_SUPPORT_RANDOMTOKENORDERS_H
 #define STREAMTENSOR_UNITTESTS_SUPPORT_RANDOMTOKENORDERS_H
 
-#include "streamtensor/Support/TokenOrder.h"
+#include "streamtensor/Support/SymbolicOrder.h"
 
 #include <algorithm>
 #include <optional>
@@ -58,6 +58,18 @@ struct Loop {
 
 TokenOrder makeOrder(const Shape &element, const std::vector<Loop> &loops);
 std::vector<Loop> loopsOf(const TokenOrder &order);
+
+/// The same for trip counts that depend on parameters.
+struct RuntimeLoop {
+  TripCount trip;
+  int64_t step;
+  int dim;
+};
+
+/// The order of these loops; `maxima` has the largest value of each parameter.
+SymbolicOrder makeOrder(const Shape &element,
+                        const std::vector<RuntimeLoop> &loops,
+                        const ParameterValues &maxima);
 
 /// A random order that covers `shape` exactly (every size >= 1), with up to
 /// `revisits` revisit loops, in random loop order.

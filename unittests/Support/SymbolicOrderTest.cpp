@@ -132,28 +132,9 @@ TEST(TripCount, Refusals) {
 // Orders
 //===----------------------------------------------------------------------===//
 
-struct RuntimeLoop {
-  TripCount trip;
-  int64_t step;
-  int dim;
-};
-
 SymbolicOrder build(const Shape &element,
                     const std::vector<RuntimeLoop> &loops) {
-  SymbolicOrder order;
-  order.element = element;
-  order.map.resize(element.size());
-  ParameterValues used;
-  for (const RuntimeLoop &loop : loops) {
-    if (loop.dim >= 0)
-      order.map[loop.dim].push_back(order.numLoops());
-    order.trips.push_back(loop.trip);
-    order.steps.push_back(loop.step);
-    loop.trip.collectParameters(used);
-  }
-  for (const auto &[name, zero] : used)
-    order.maxima[name] = maxima.at(name);
-  return order;
+  return makeOrder(element, loops, maxima);
 }
 
 std::vector<RuntimeLoop> loopsOf(const SymbolicOrder &order) {

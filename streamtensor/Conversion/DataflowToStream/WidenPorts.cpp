@@ -26,9 +26,6 @@ using namespace mlir;
 using namespace streamtensor;
 using dataflow::KernelOp;
 
-/// A port delivers at most this many bits at a time (UG1399, m_axi).
-static constexpr int64_t kPortBits = 512;
-
 std::optional<unsigned> streamtensor::functionArgument(Value memory) {
   auto argument = dyn_cast<BlockArgument>(memory);
   auto kernel = argument
@@ -147,7 +144,7 @@ void streamtensor::widenPorts(ModuleOp module) {
       auto type = dyn_cast<MemRefType>(function.getArgumentTypes()[index]);
       if (!elements || *elements < 2 || !llvm::isPowerOf2_64(*elements) ||
           !type || type.getNumElements() % *elements != 0 ||
-          *elements * type.getElementTypeBitWidth() > kPortBits ||
+          *elements * type.getElementTypeBitWidth() > kMaxPortBits ||
           function.getArgAttr(index, "dataflow.packing"))
         continue;
       function.setArgAttr(

@@ -20,6 +20,7 @@
 #include "streamtensor/Dialect/HLS/IR/Identifiers.h"
 #include "streamtensor/Dialect/HLS/IR/Loops.h"
 #include "streamtensor/Dialect/Stream/IR/Stream.h"
+#include "streamtensor/Support/StreamLimits.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -188,9 +189,6 @@ static int64_t streamInterval(scf::ForOp loop) {
   return most;
 }
 
-/// Bits that an AXI port moves in one cycle.
-static constexpr int64_t kPortBits = 512;
-
 /// Accesses of device memory in one iteration of `loop`: lanes that are
 /// neighbours in memory share a beat, others take a cycle each.
 static int64_t portInterval(scf::ForOp loop) {
@@ -225,7 +223,7 @@ static int64_t portInterval(scf::ForOp loop) {
     }
     int64_t beats = llvm::divideCeil(
         neighbours * static_cast<int64_t>(type.getElementTypeBitWidth()),
-        kPortBits);
+        kMaxPortBits);
     most = std::max(most, lanes / neighbours * beats);
   });
   return most;

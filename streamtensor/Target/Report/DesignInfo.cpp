@@ -15,6 +15,7 @@
 #include "streamtensor/Dialect/HLS/IR/HLS.h"
 #include "streamtensor/Dialect/ITensor/IR/ITensor.h"
 #include "streamtensor/Dialect/Stream/IR/Stream.h"
+#include "streamtensor/Support/StreamLimits.h"
 #include "streamtensor/Target/Report/ExecutionCounts.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -217,8 +218,8 @@ LogicalResult Collector::collectArgument(func::FuncOp top, unsigned index) {
   }
   auto packed = top.getArgAttrOfType<IntegerAttr>(index, hls::kPackedAttr);
   int64_t lanes = packed ? packed.getInt() : 1;
-  info.portBits =
-      std::min<int64_t>(512, llvm::PowerOf2Ceil(lanes * elementBytes * 8));
+  info.portBits = std::min<int64_t>(
+      kMaxPortBits, llvm::PowerOf2Ceil(lanes * elementBytes * 8));
   argumentOfVariable[info.variable] = info.name;
   design.arguments.push_back(std::move(info));
   return success();

@@ -12,6 +12,7 @@
 
 #include "streamtensor/Transforms/Dataflow/IterationSpace.h"
 
+#include "streamtensor/Analysis/SizeConsistency.h"
 #include "streamtensor/Transforms/Dataflow/StreamEdge.h"
 #include "streamtensor/Transforms/Dataflow/WindowTask.h"
 
@@ -47,10 +48,7 @@ RuntimeShape streamtensor::iterationSizes(Operation *op) {
   for (OpOperand &operand : generic->getOpOperands()) {
     if (!isa<RankedTensorType>(operand.get().getType()))
       continue;
-    // The result says its sizes; the init may be shared by several operations.
-    RuntimeShape shape = dataflow::shapeOf(
-        generic.isDpsInit(&operand) ? Value(generic.getTiedOpResult(&operand))
-                                    : operand.get());
+    RuntimeShape shape = operandShape(generic, operand);
     for (auto [size, expr] :
          llvm::zip_equal(shape.sizes,
                          generic.getMatchingIndexingMap(&operand).getResults()))

@@ -49,8 +49,8 @@ def ScheduleOps : Pass<"st-schedule-ops", "::mlir::func::FuncOp"> {
 
     Other schedules compete with the rule's: a batched contraction may take a
     block of rows of every batch before the next block, a product that may finish
-    blocks of columns need not, and every other operation may follow the order in which the producer of one of its inputs writes (the
-    same loops and tokens). The one with the fewest bytes on the chip wins
+    blocks of columns need not, and every other operation may follow the order in
+    which the producer of one of its inputs writes (the same loops and tokens). The one with the fewest bytes on the chip wins
     (converters before the operation, its accumulator), then the one that loads
     least from memory, then the first of this list.
 

@@ -201,51 +201,40 @@ private:
   /// from inside the reduction to outside of it. Nothing changes when a block
   /// is all columns.
   void blockColumns() {
-    auto isInner = [&](int64_t dim) {
-      return !isReduction(dim) && llvm::is_contained(columns, dim);
-    };
-    auto *reduction =
-        llvm::find_if(order, [&](int64_t dim) { return isReduction(dim); });
-    SmallVector<int64_t> outer(order.begin(), reduction), inner;
-    SmallVector<int64_t> outerSteps, innerSteps;
-    for (int64_t dim : outer)
-      outerSteps.push_back(tile[dim]);
-    // From the innermost loop outwards until the block is large enough.
+    // Dimensions and steps, from the innermost loop outwards until the block is
+    // large enough.
+    SmallVector<std::pair<int64_t, int64_t>> inside, outside, loops;
     int64_t tokens = 1;
-    SmallVector<int64_t> before, beforeSteps;
-    for (int64_t dim : llvm::reverse(
-             ArrayRef<int64_t>(order).drop_front(reduction - order.begin()))) {
-      if (!isInner(dim)) {
-        inner.push_back(dim);
-        innerSteps.push_back(tile[dim]);
-        continue;
-      }
+    for (int64_t dim : llvm::reverse(columns)) {
       int64_t trip = extents[dim] / tile[dim], part = 1;
       while (part < trip && (tokens * part < kBlockTokens || trip % part != 0))
         ++part;
       tokens *= part;
-      if (part != 1 || trip == 1) {
-        inner.push_back(dim);
-        innerSteps.push_back(tile[dim]);
-      }
-      if (part != trip) {
-        before.push_back(dim);
-        beforeSteps.push_back(part * tile[dim]);
-      }
+      if (part != 1 || trip == 1)
+        inside.emplace_back(dim, tile[dim]);
+      if (part != trip)
+        outside.emplace_back(dim, part * tile[dim]);
     }
-    if (before.empty())
+    if (outside.empty())
       return;
-    auto append = [&](SmallVector<int64_t> &list, ArrayRef<int64_t> reversed) {
-      llvm::append_range(list, llvm::reverse(reversed));
-    };
-    append(outer, before);
-    append(outerSteps, beforeSteps);
-    append(outer, inner);
-    append(outerSteps, innerSteps);
+    // The columns are the last loops, behind the reduction.
+    ArrayRef<int64_t> rest = ArrayRef<int64_t>(order).drop_back(columns.size());
+    for (int64_t dim : rest) {
+      if (isReduction(dim)) {
+        loops.append(outside.rbegin(), outside.rend());
+        outside.clear();
+      }
+      loops.emplace_back(dim, tile[dim]);
+    }
+    loops.append(inside.rbegin(), inside.rend());
     // Steps are said where a dimension has two loops.
-    order = outer;
-    if (order.size() != extents.size())
-      steps = outerSteps;
+    order.clear();
+    for (auto [dim, step] : loops) {
+      order.push_back(dim);
+      steps.push_back(step);
+    }
+    if (order.size() == extents.size())
+      steps.clear();
   }
 
   bool isReduction(int64_t dim) {

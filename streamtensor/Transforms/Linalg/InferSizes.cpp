@@ -69,10 +69,12 @@ public:
   }
 
   LogicalResult run() {
-    SmallVector<SmallVector<Operation *>> ops(modules.size());
-    for (auto [list, sized] : llvm::zip_equal(ops, modules))
+    SmallVector<SmallVector<Operation *>> ops;
+    for (const SizedModule &sized : modules) {
+      SmallVector<Operation *> &list = ops.emplace_back();
       sized.module->walk<WalkOrder::PreOrder>(
           [&](Operation *op) { list.push_back(op); });
+    }
     for (size_t i = 0; i < ops.front().size(); ++i) {
       SmallVector<Operation *> together;
       for (SmallVector<Operation *> &list : ops) {
