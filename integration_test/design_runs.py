@@ -33,6 +33,16 @@ NO_SIZES: Mapping[str, int] = MappingProxyType({})
 TOLERANCES = {torch.float32: 1e-4, torch.bfloat16: 2e-2, torch.float16: 2.5e-3}
 
 
+def register_in(cases: dict[str, tuple[Callable, Any]], inputs: Any) -> Callable:
+    """A decorator that keeps a function in `cases` under its name, with its `inputs`."""
+
+    def register(function: Callable) -> Callable:
+        cases[function.__name__] = (function, inputs)
+        return function
+
+    return register
+
+
 def run(*command: object, **options: Any) -> subprocess.CompletedProcess:
     return subprocess.run(
         [str(part) for part in command], capture_output=True, text=True, timeout=600, **options

@@ -17,6 +17,7 @@ from design_runs import (
     TOOLS_ARE_BUILT,
     VendorKernels,
     compile_and_simulate,
+    register_in,
     same_bits,
     simulate,
 )
@@ -37,12 +38,7 @@ def integers(dtype: torch.dtype, shape: tuple[int, ...], generator: torch.Genera
 
 def case(inputs: Callable[[torch.Generator], tuple[Tensor, ...]]) -> Callable:
     """Registers a function as a case, with what draws its arguments."""
-
-    def register(function: Callable) -> Callable:
-        CASES[function.__name__] = (function, inputs)
-        return function
-
-    return register
+    return register_in(CASES, inputs)
 
 
 @case(lambda g: (integers(torch.int8, (4, 16), g), integers(torch.int8, (4, 16), g)))

@@ -18,6 +18,7 @@ from design_runs import (
     TOOLS_ARE_BUILT,
     VendorKernels,
     compile_and_simulate,
+    register_in,
     same_bits,
     simulate,
 )
@@ -30,12 +31,7 @@ CASES: dict[str, tuple[Callable, tuple[tuple[int, ...], ...]]] = {}
 
 def case(*shapes: tuple[int, ...]) -> Callable[[Callable], Callable]:
     """Registers a function of tensors of these shapes as a case."""
-
-    def register(function: Callable) -> Callable:
-        CASES[function.__name__] = (function, shapes)
-        return function
-
-    return register
+    return register_in(CASES, shapes)
 
 
 def arguments_of(name: str) -> tuple[Tensor, ...]:

@@ -18,6 +18,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from conftest import ROOT
+from design_runs import register_in
 from safetensors.torch import save_file
 
 from streamtensor import export
@@ -32,12 +33,7 @@ CASES: dict[str, tuple[Callable, tuple[tuple[int, ...], ...]]] = {}
 
 def case(*shapes: tuple[int, ...]) -> Callable[[Callable], Callable]:
     """Registers a function of tensors of these shapes as a case."""
-
-    def register(function: Callable) -> Callable:
-        CASES[function.__name__] = (function, shapes)
-        return function
-
-    return register
+    return register_in(CASES, shapes)
 
 
 class Module(torch.nn.Module):
