@@ -16,7 +16,7 @@
 #ifndef STREAMTENSOR_ALLOCATION_FIFODEPTHPROBLEM_H
 #define STREAMTENSOR_ALLOCATION_FIFODEPTHPROBLEM_H
 
-#include "streamtensor/Analysis/AccessProgram.h"
+#include "streamtensor/Network/AccessProgram.h"
 
 namespace streamtensor {
 

@@ -14,8 +14,8 @@
 #ifndef STREAMTENSOR_ANALYSIS_KERNELACCESSES_H
 #define STREAMTENSOR_ANALYSIS_KERNELACCESSES_H
 
-#include "streamtensor/Analysis/AccessProgram.h"
 #include "streamtensor/Dialect/Dataflow/IR/Dataflow.h"
+#include "streamtensor/Network/AccessProgram.h"
 
 namespace streamtensor {
 

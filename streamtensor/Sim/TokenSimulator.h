@@ -30,7 +30,7 @@
 #ifndef STREAMTENSOR_SIM_TOKENSIMULATOR_H
 #define STREAMTENSOR_SIM_TOKENSIMULATOR_H
 
-#include "streamtensor/Analysis/AccessProgram.h"
+#include "streamtensor/Network/AccessProgram.h"
 
 namespace streamtensor {
 

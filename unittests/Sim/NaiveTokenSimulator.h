@@ -14,7 +14,7 @@
 #ifndef STREAMTENSOR_UNITTESTS_SIM_NAIVETOKENSIMULATOR_H
 #define STREAMTENSOR_UNITTESTS_SIM_NAIVETOKENSIMULATOR_H
 
-#include "streamtensor/Analysis/AccessProgram.h"
+#include "streamtensor/Network/AccessProgram.h"
 
 #include <random>
 

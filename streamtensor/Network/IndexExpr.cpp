@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "streamtensor/Analysis/IndexExpr.h"
+#include "streamtensor/Network/IndexExpr.h"
 
 #include <algorithm>
 #include <cassert>

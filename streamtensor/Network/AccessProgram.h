@@ -13,10 +13,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef STREAMTENSOR_ANALYSIS_ACCESSPROGRAM_H
-#define STREAMTENSOR_ANALYSIS_ACCESSPROGRAM_H
+#ifndef STREAMTENSOR_NETWORK_ACCESSPROGRAM_H
+#define STREAMTENSOR_NETWORK_ACCESSPROGRAM_H
 
-#include "streamtensor/Analysis/IndexExpr.h"
+#include "streamtensor/Network/IndexExpr.h"
 
 #include <optional>
 
@@ -113,4 +113,4 @@ std::string toString(const AccessSequence &sequence,
 
 } // namespace streamtensor
 
-#endif // STREAMTENSOR_ANALYSIS_ACCESSPROGRAM_H
+#endif // STREAMTENSOR_NETWORK_ACCESSPROGRAM_H

@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef STREAMTENSOR_ANALYSIS_INDEXEXPR_H
-#define STREAMTENSOR_ANALYSIS_INDEXEXPR_H
+#ifndef STREAMTENSOR_NETWORK_INDEXEXPR_H
+#define STREAMTENSOR_NETWORK_INDEXEXPR_H
 
 #include <cstdint>
 #include <string>
@@ -79,4 +79,4 @@ IndexExpr operator&&(const IndexExpr &lhs, const IndexExpr &rhs);
 
 } // namespace streamtensor
 
-#endif // STREAMTENSOR_ANALYSIS_INDEXEXPR_H
+#endif // STREAMTENSOR_NETWORK_INDEXEXPR_H

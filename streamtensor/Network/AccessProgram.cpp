@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "streamtensor/Analysis/AccessProgram.h"
+#include "streamtensor/Network/AccessProgram.h"
 
 #include <algorithm>
 
