@@ -22,7 +22,8 @@ using namespace streamtensor::runtime;
 
 CommandLine::CommandLine(int argc, const char *const *argv,
                          const std::vector<std::string> &options,
-                         size_t positionals) {
+                         size_t positionals,
+                         const std::vector<std::string> &flags) {
   for (int i = 1; i < argc; ++i) {
     std::string argument = argv[i];
     if (argument.compare(0, 2, "--") != 0) {
@@ -32,11 +33,18 @@ CommandLine::CommandLine(int argc, const char *const *argv,
     const size_t equals = argument.find('=');
     const std::string name =
         argument.substr(2, equals == std::string::npos ? equals : equals - 2);
-    if (std::find(options.begin(), options.end(), name) == options.end())
+    const bool isFlag =
+        std::find(flags.begin(), flags.end(), name) != flags.end();
+    if (!isFlag &&
+        std::find(options.begin(), options.end(), name) == options.end())
       throw UsageError("unknown option '--" + name + "'");
     if (values.count(name))
       throw UsageError("expected '--" + name + "' once but got it twice");
-    if (equals != std::string::npos)
+    if (isFlag && equals != std::string::npos)
+      throw UsageError("expected no value of '--" + name + "'");
+    if (isFlag)
+      values[name] = "";
+    else if (equals != std::string::npos)
       values[name] = argument.substr(equals + 1);
     else if (i + 1 < argc)
       values[name] = argv[++i];

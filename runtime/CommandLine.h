@@ -30,17 +30,19 @@ public:
 
 class CommandLine {
 public:
-  /// Options are written `--name VALUE` or `--name=VALUE`, each at most once.
-  /// Throws UsageError for one that is not in `options`, and unless there are
-  /// exactly `positionals` other arguments.
+  /// Options are written `--name VALUE` or `--name=VALUE`, flags `--name`, each
+  /// at most once. Throws UsageError for one that is not in `options` or
+  /// `flags`, and unless there are exactly `positionals` other arguments.
   CommandLine(int argc, const char *const *argv,
-              const std::vector<std::string> &options, size_t positionals);
+              const std::vector<std::string> &options, size_t positionals,
+              const std::vector<std::string> &flags = {});
 
   const std::string &positional(size_t index) const { return others[index]; }
   /// Throws UsageError when the option is missing.
   const std::string &required(const std::string &option) const;
   /// The value, or an empty string.
   std::string optional(const std::string &option) const;
+  bool flag(const std::string &name) const { return values.count(name) != 0; }
 
 private:
   std::map<std::string, std::string> values;

@@ -23,18 +23,21 @@ static int64_t floorDiv(int64_t a, int64_t b) {
   return a / b - (a % b != 0 && (a % b < 0) != (b < 0));
 }
 
+/// Numbers from files may overflow; the result is then wrong, but defined.
+static int64_t wrap(uint64_t value) { return static_cast<int64_t>(value); }
+
 static int64_t apply(Op op, int64_t a, int64_t b) {
   switch (op) {
   case Op::Add:
-    return a + b;
+    return wrap(uint64_t(a) + uint64_t(b));
   case Op::Mul:
-    return a * b;
+    return wrap(uint64_t(a) * uint64_t(b));
   case Op::FloorDiv:
     return floorDiv(a, b);
   case Op::CeilDiv:
-    return -floorDiv(-a, b);
+    return wrap(-uint64_t(floorDiv(wrap(-uint64_t(a)), b)));
   case Op::Mod:
-    return a - b * floorDiv(a, b);
+    return wrap(uint64_t(a) - uint64_t(b) * uint64_t(floorDiv(a, b)));
   case Op::Equal:
     return a == b;
   case Op::Less:

@@ -55,6 +55,9 @@ struct TimedNode {
   unsigned target = 0;
   /// Access in a pipeline: cycles after its iteration began.
   int64_t stage = 0;
+  /// Access of a memory port: how many beats, and how many lie one behind the
+  /// other in memory before the address jumps (0: all of the process).
+  int64_t beats = 1, contiguous = 0;
   /// Wait: how many. Loop: after each iteration.
   int64_t cycles = 0;
   /// Loop: one; Pipeline: those of the flattened nest, outermost first.
@@ -93,6 +96,8 @@ struct AccessPattern {
 struct PortAccesses {
   AccessKind access = AccessKind::Read;
   unsigned target = 0;
+  /// As in TimedNode.
+  int64_t beats = 1, contiguous = 0;
   std::vector<AccessPattern> at;
 };
 
@@ -176,8 +181,8 @@ struct TimedNetwork {
   std::vector<InjectedStall> stalls;
 
   /// Returns what is wrong, or nothing: ends of FIFOs, tokens written unlike
-  /// tokens read, negative times, cycles without initial tokens. `values` as in
-  /// `maxima`; those missing have their maximum.
+  /// tokens read, negative times, cycles without initial tokens. Parameters
+  /// that `values` lacks have their maximum.
   std::optional<std::string> check(const ParameterValues &values = {}) const;
 
   /// The largest value of each parameter.

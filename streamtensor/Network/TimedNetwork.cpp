@@ -1,0 +1,546 @@
+//===- TimedNetwork.cpp - Checks of timed networks ------------------------===//
+//
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What is wrong with a network, its access programs, and short forms.
+//
+//===----------------------------------------------------------------------===//
+
+#include "streamtensor/Network/TimedNetwork.h"
+
+#include <algorithm>
+#include <queue>
+
+using namespace streamtensor;
+
+using Kind = TimedNode::Kind;
+
+/// Beyond this many accesses or cycles a network is a mistake, and sums could
+/// overflow.
+static constexpr int64_t kMostAccesses = int64_t(1) << 42;
+static constexpr int64_t kMostCycles = int64_t(1) << 52;
+static constexpr int64_t kMostDecisions = int64_t(1) << 28;
+
+TimedNode streamtensor::waitFor(int64_t cycles) {
+  TimedNode node;
+  node.cycles = cycles;
+  return node;
+}
+
+static TimedNode accessNode(AccessKind kind, unsigned target, int64_t stage) {
+  TimedNode node;
+  node.kind = Kind::Access;
+  node.access = kind;
+  node.target = target;
+  node.stage = stage;
+  return node;
+}
+
+TimedNode streamtensor::timedRead(unsigned fifo, int64_t stage) {
+  return accessNode(AccessKind::Read, fifo, stage);
+}
+
+TimedNode streamtensor::timedWrite(unsigned fifo, int64_t stage) {
+  return accessNode(AccessKind::Write, fifo, stage);
+}
+
+TimedNode streamtensor::timedLoop(TripCount trip, TimedSequence body,
+                                  int64_t overhead) {
+  TimedNode node;
+  node.kind = Kind::Loop;
+  node.trips = {std::move(trip)};
+  node.body = std::move(body);
+  node.cycles = overhead;
+  return node;
+}
+
+TimedNode streamtensor::timedPipeline(std::vector<TripCount> trips, int64_t ii,
+                                      int64_t depth, TimedSequence body) {
+  TimedNode node;
+  node.kind = Kind::Pipeline;
+  node.trips = std::move(trips);
+  node.ii = ii;
+  node.depth = depth;
+  node.body = std::move(body);
+  return node;
+}
+
+ParameterValues TimedNetwork::maxima() const { return complete({}); }
+
+ParameterValues TimedNetwork::complete(const ParameterValues &values) const {
+  ParameterValues result = values;
+  for (const NetworkParameter &parameter : parameters)
+    result.emplace(parameter.name, parameter.max);
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Program order
+//===----------------------------------------------------------------------===//
+
+static AccessSequence accessesOf(const TimedSequence &sequence,
+                                 const ParameterValues &values) {
+  AccessSequence result;
+  for (const TimedNode &node : sequence) {
+    switch (node.kind) {
+    case Kind::Wait:
+      break;
+    case Kind::Access:
+      if (isFifo(node.access))
+        result.push_back(node.access == AccessKind::Read ? read(node.target)
+                                                         : write(node.target));
+      break;
+    case Kind::Branch:
+      result.push_back(branch(node.condition, accessesOf(node.body, values),
+                              accessesOf(node.otherwise, values)));
+      break;
+    case Kind::Loop:
+    case Kind::Pipeline: {
+      AccessSequence body = accessesOf(node.body, values);
+      for (auto trip = node.trips.rbegin(); trip != node.trips.rend(); ++trip)
+        body = {loop(std::max<int64_t>(0, trip->evaluate(values)),
+                     std::move(body))};
+      for (AccessNode &inner : body)
+        result.push_back(std::move(inner));
+      break;
+    }
+    }
+  }
+  return result;
+}
+
+/// The accesses of a process that is given by cycles, in their order.
+static AccessSequence accessesOf(const std::vector<PortAccesses> &ports) {
+  std::vector<std::pair<int64_t, AccessNode>> all;
+  for (const PortAccesses &port : ports) {
+    if (!isFifo(port.access))
+      continue;
+    for (const AccessPattern &pattern : port.at) {
+      std::vector<int64_t> times{pattern.first};
+      for (const auto &[step, count] : pattern.levels) {
+        std::vector<int64_t> more;
+        for (int64_t time : times)
+          for (int64_t i = 0; i < count; ++i)
+            more.push_back(time + i * step);
+        times = std::move(more);
+      }
+      for (int64_t time : times)
+        all.emplace_back(time, port.access == AccessKind::Read
+                                   ? read(port.target)
+                                   : write(port.target));
+    }
+  }
+  std::stable_sort(all.begin(), all.end(), [](const auto &a, const auto &b) {
+    return a.first < b.first;
+  });
+  AccessSequence result;
+  for (auto &[time, node] : all)
+    result.push_back(std::move(node));
+  return result;
+}
+
+ProcessNetwork streamtensor::programOrder(const TimedNetwork &network,
+                                          const ParameterValues &values) {
+  const ParameterValues all = network.complete(values);
+  ProcessNetwork result;
+  for (const TimedFifo &fifo : network.fifos)
+    result.addFifo(fifo.name);
+  for (const TimedProcess &process : network.processes)
+    result.addProcess(process.name, process.hasProgram
+                                        ? accessesOf(process.program, all)
+                                        : accessesOf(process.accesses));
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Checks
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Thrown and caught in this file only.
+struct Fault {
+  std::string message;
+};
+
+class Checker {
+public:
+  Checker(const TimedNetwork &network, const ParameterValues &values)
+      : network(network), values(values) {}
+
+  void run() {
+    checkFifos();
+    checkMemory();
+    for (const TimedProcess &process : network.processes)
+      checkProcess(process);
+    for (const PingPong &array : network.pingPongs)
+      checkEnds("ping-pong array '" + array.name + "'", array.writer,
+                array.reader);
+    for (const InjectedStall &stall : network.stalls)
+      if (stall.process >= network.processes.size() || stall.at < 0 ||
+          stall.cycles < 0 || stall.cycles > kMostCycles)
+        throw Fault{"expected stalls of a process at a cycle from 0 on, of 0 "
+                    "cycles or more"};
+    if (network.launchCycles < 0 || network.launchCycles > kMostCycles)
+      throw Fault{"expected launch_cycles from 0 on but got " +
+                  std::to_string(network.launchCycles)};
+    checkTokens();
+    checkStarts();
+  }
+
+private:
+  void checkEnds(const std::string &what, unsigned writer,
+                 unsigned reader) const {
+    if (writer >= network.processes.size() ||
+        reader >= network.processes.size())
+      throw Fault{what + ": expected a producer and a consumer among the " +
+                  std::to_string(network.processes.size()) + " processes"};
+  }
+  void checkFifos() const;
+  void checkMemory() const;
+  void checkProcess(const TimedProcess &process);
+  void checkAccess(AccessKind kind, unsigned target, int64_t beats,
+                   int64_t contiguous) const;
+  /// Returns the cycles of `sequence`, which stands inside of loops with these
+  /// trip counts.
+  int64_t checkSequence(const TimedSequence &sequence,
+                        const std::vector<int64_t> &trips,
+                        const TimedNode *pipeline) const;
+  /// The product of the trip counts of a loop or pipeline.
+  int64_t checkTrips(const TimedNode &node, std::vector<int64_t> &trips) const;
+  void checkTokens() const;
+  void checkStarts() const;
+
+  const TimedNetwork &network;
+  const ParameterValues &values;
+  /// The process at hand.
+  unsigned self = 0;
+  std::string where;
+};
+
+} // namespace
+
+/// The product of two numbers from 0 on, or one beyond kMostCycles.
+static int64_t multiply(int64_t a, int64_t b) {
+  if (a == 0 || b == 0)
+    return 0;
+  return a > kMostCycles / b ? kMostCycles + 1 : a * b;
+}
+
+void Checker::checkFifos() const {
+  for (const TimedFifo &fifo : network.fifos) {
+    const std::string where = "fifo '" + fifo.name + "'";
+    checkEnds(where, fifo.writer, fifo.reader);
+    if (fifo.depth < 1 || fifo.lanes < 1 || fifo.widthBits < 1)
+      throw Fault{
+          where + ": expected depth, lanes and width from 1 on but got " +
+          std::to_string(fifo.depth) + ", " + std::to_string(fifo.lanes) +
+          ", " + std::to_string(fifo.widthBits)};
+    if (fifo.initialTokens < 0 || fifo.initialTokens > fifo.depth)
+      throw Fault{where + ": expected from 0 to " + std::to_string(fifo.depth) +
+                  " initial tokens, the depth, but got " +
+                  std::to_string(fifo.initialTokens)};
+    if (fifo.crossing < 0 || fifo.crossing > 64)
+      throw Fault{where + ": expected crossing from 0 to 64 but got " +
+                  std::to_string(fifo.crossing)};
+    if (fifo.depth > kMostAccesses)
+      throw Fault{where + ": expected a depth of at most " +
+                  std::to_string(kMostAccesses)};
+  }
+}
+
+void Checker::checkMemory() const {
+  for (const MemoryChannel &channel : network.memory.channels)
+    if (!(channel.bytesPerCycle > 1e-6) || channel.bytesPerCycle > 1e9 ||
+        channel.latency < 0 || channel.latency > 1000000)
+      throw Fault{"memory channel '" + channel.name +
+                  "': expected bytes_per_cycle above 0 and a latency from 0 to "
+                  "1000000 cycles"};
+  for (const MemoryPort &port : network.memory.ports) {
+    if (port.channel >= network.memory.channels.size())
+      throw Fault{"memory port '" + port.name +
+                  "': expected one of the channels but got channel " +
+                  std::to_string(port.channel)};
+    if (port.beatBytes < 1 || port.burstBeats < 1 || port.outstanding < 1 ||
+        port.beatBytes > 4096 || port.burstBeats > 65536 ||
+        port.outstanding > 65536)
+      throw Fault{"memory port '" + port.name +
+                  "': expected beat_bytes from 1 to 4096, burst_beats and "
+                  "outstanding from 1 to 65536"};
+  }
+}
+
+void Checker::checkAccess(AccessKind kind, unsigned target, int64_t beats,
+                          int64_t contiguous) const {
+  const size_t targets =
+      isFifo(kind) ? network.fifos.size() : network.memory.ports.size();
+  if (target >= targets)
+    throw Fault{where + ": expected the index of a " +
+                (isFifo(kind) ? "fifo" : "memory port") + " below " +
+                std::to_string(targets) + " but got " + std::to_string(target)};
+  if (beats < 1 || beats > 65536 || contiguous < 0 || contiguous > kMostCycles)
+    throw Fault{where + ": expected from 1 to 65536 beats, and contiguous ones "
+                        "from 0 on"};
+  if (!isFifo(kind))
+    return;
+  const TimedFifo &fifo = network.fifos[target];
+  const bool isRead = kind == AccessKind::Read;
+  const unsigned declared = isRead ? fifo.reader : fifo.writer;
+  if (self != declared)
+    throw Fault{where + ": expected only '" + network.processes[declared].name +
+                "' to " + (isRead ? "read" : "write") + " fifo '" + fifo.name +
+                "', whose " + (isRead ? "consumer" : "producer") + " it is"};
+}
+
+int64_t Checker::checkTrips(const TimedNode &node,
+                            std::vector<int64_t> &trips) const {
+  int64_t product = 1;
+  for (const TripCount &trip : node.trips) {
+    ParameterValues used;
+    trip.collectParameters(used);
+    for (const auto &[name, unused] : used)
+      if (!values.count(name))
+        throw Fault{where +
+                    ": expected trip counts of parameters of the "
+                    "network but got '" +
+                    trip.str() + "'"};
+    const int64_t value = trip.evaluate(values);
+    if (value < 0 || value > kMostCycles)
+      throw Fault{where + ": expected trip counts from 0 on but got " +
+                  std::to_string(value) + " for '" + trip.str() + "'"};
+    trips.push_back(value);
+    product = multiply(product, value);
+  }
+  return product;
+}
+
+int64_t Checker::checkSequence(const TimedSequence &sequence,
+                               const std::vector<int64_t> &trips,
+                               const TimedNode *pipeline) const {
+  int64_t cycles = 0;
+  for (const TimedNode &node : sequence) {
+    switch (node.kind) {
+    case Kind::Access:
+      checkAccess(node.access, node.target, node.beats, node.contiguous);
+      if (node.stage < 0 || (!pipeline && node.stage != 0) ||
+          (pipeline && node.stage >= pipeline->depth))
+        throw Fault{where +
+                    ": expected a stage from 0 to below the depth of "
+                    "its pipeline, or 0 outside of one, but got " +
+                    std::to_string(node.stage)};
+      break;
+    case Kind::Wait:
+      if (pipeline || node.cycles < 0 || node.cycles > kMostCycles)
+        throw Fault{where + ": expected a wait of 0 or more cycles outside of "
+                            "pipelines"};
+      cycles += node.cycles;
+      break;
+    case Kind::Branch: {
+      if (!node.condition.isEvaluable() ||
+          node.condition.getNumLevels() > trips.size())
+        throw Fault{where + ": expected a condition on the " +
+                    std::to_string(trips.size()) +
+                    " loops around it but got '" + node.condition.toString() +
+                    "'"};
+      int64_t decisions = 1;
+      for (unsigned level = 0; level < trips.size(); ++level)
+        if (node.condition.uses(level))
+          decisions = multiply(decisions, trips[level]);
+      if (decisions > kMostDecisions)
+        throw Fault{where + ": expected a condition that is decided at most " +
+                    std::to_string(kMostDecisions) + " times"};
+      cycles += std::max(checkSequence(node.body, trips, pipeline),
+                         checkSequence(node.otherwise, trips, pipeline));
+      break;
+    }
+    case Kind::Loop:
+    case Kind::Pipeline: {
+      const bool isPipeline = node.kind == Kind::Pipeline;
+      if (pipeline || node.trips.empty() ||
+          (!isPipeline && node.trips.size() != 1))
+        throw Fault{where + ": expected pipelines with loops around accesses "
+                            "and branches only"};
+      std::vector<int64_t> inner = trips;
+      const int64_t iterations = checkTrips(node, inner);
+      if (isPipeline && (node.ii < 1 || node.depth < 1 ||
+                         node.ii > kMostCycles || node.depth > kMostCycles))
+        throw Fault{where +
+                    ": expected an initiation interval and a depth "
+                    "from 1 on but got " +
+                    std::to_string(node.ii) + " and " +
+                    std::to_string(node.depth)};
+      if (!isPipeline && (node.cycles < 0 || node.cycles > kMostCycles))
+        throw Fault{where + ": expected an overhead from 0 on"};
+      const int64_t body =
+          checkSequence(node.body, inner, isPipeline ? &node : nullptr);
+      if (iterations > 0)
+        cycles += isPipeline ? multiply(node.ii, iterations - 1) + node.depth
+                             : multiply(iterations, body + node.cycles);
+      break;
+    }
+    }
+    if (cycles > kMostCycles)
+      throw Fault{where + ": expected at most 2^52 cycles"};
+  }
+  return cycles;
+}
+
+void Checker::checkProcess(const TimedProcess &process) {
+  self = &process - network.processes.data();
+  where = "process '" + process.name + "'";
+  if (process.hasProgram) {
+    checkSequence(process.program, {}, nullptr);
+    return;
+  }
+  if (process.latency < 0 || process.latency > kMostCycles)
+    throw Fault{where + ": expected a latency from 0 on but got " +
+                std::to_string(process.latency)};
+  for (const PortAccesses &port : process.accesses) {
+    checkAccess(port.access, port.target, port.beats, port.contiguous);
+    for (const AccessPattern &pattern : port.at) {
+      double last = double(pattern.first);
+      bool never = false;
+      for (const auto &[step, count] : pattern.levels) {
+        if (count < 0 || (count > 1 && step < 1))
+          throw Fault{where +
+                      ": expected counts from 0 on, and steps of at "
+                      "least one cycle, but got " +
+                      std::to_string(count) + " accesses " +
+                      std::to_string(step) + " cycles apart"};
+        never |= count == 0;
+        last += double(step) * double(std::max<int64_t>(0, count - 1));
+      }
+      if (pattern.first < 0 || (!never && last > double(process.latency)))
+        throw Fault{where +
+                    ": expected accesses from cycle 0 to its latency, " +
+                    std::to_string(process.latency) + ", but got one at " +
+                    (pattern.first < 0 ? std::to_string(pattern.first)
+                                       : std::to_string(int64_t(last)))};
+    }
+  }
+}
+
+/// Tokens written and read must agree.
+void Checker::checkTokens() const {
+  struct Ends {
+    double writes = 0, reads = 0;
+  };
+  std::vector<Ends> ends(network.fifos.size());
+  for (const TimedProcess &process : network.processes) {
+    auto add = [&](AccessKind kind, unsigned fifo, double tokens) {
+      (kind == AccessKind::Read ? ends[fifo].reads : ends[fifo].writes) +=
+          tokens;
+    };
+    if (process.hasProgram) {
+      const std::vector<AccessCount> counts = countAccesses(
+          accessesOf(process.program, values), network.fifos.size());
+      for (unsigned fifo = 0; fifo < counts.size(); ++fifo) {
+        add(AccessKind::Read, fifo, double(counts[fifo].reads));
+        add(AccessKind::Write, fifo, double(counts[fifo].writes));
+      }
+      continue;
+    }
+    for (const PortAccesses &port : process.accesses)
+      for (const AccessPattern &pattern : port.at) {
+        double tokens = 1;
+        for (const auto &[step, count] : pattern.levels)
+          tokens *= double(count);
+        if (isFifo(port.access))
+          add(port.access, port.target, tokens);
+      }
+  }
+  for (unsigned fifo = 0; fifo < ends.size(); ++fifo) {
+    const TimedFifo &self = network.fifos[fifo];
+    if (std::max(ends[fifo].reads, ends[fifo].writes) > double(kMostAccesses))
+      throw Fault{"fifo '" + self.name + "': expected at most 2^42 tokens"};
+    if (ends[fifo].reads != ends[fifo].writes)
+      throw Fault{"fifo '" + self.name +
+                  "': expected as many tokens read as written but got " +
+                  std::to_string(int64_t(ends[fifo].writes)) + " written by '" +
+                  network.processes[self.writer].name + "' and " +
+                  std::to_string(int64_t(ends[fifo].reads)) + " read by '" +
+                  network.processes[self.reader].name + "'"};
+  }
+}
+
+/// Each circle needs a FIFO with initial tokens, or nothing on it ever starts.
+void Checker::checkStarts() const {
+  const size_t size = network.processes.size();
+  std::vector<std::vector<unsigned>> after(size);
+  std::vector<unsigned> waits(size);
+  auto addEdge = [&](unsigned from, unsigned to) {
+    after[from].push_back(to);
+    ++waits[to];
+  };
+  for (const TimedFifo &fifo : network.fifos) {
+    if (fifo.initialTokens > 0)
+      continue;
+    // Without tokens, a FIFO from a process to itself is never used.
+    if (fifo.writer != fifo.reader)
+      addEdge(fifo.writer, fifo.reader);
+  }
+  for (const PingPong &array : network.pingPongs)
+    addEdge(array.writer, array.reader);
+  std::queue<unsigned> ready;
+  for (unsigned process = 0; process < size; ++process)
+    if (waits[process] == 0)
+      ready.push(process);
+  size_t started = 0;
+  for (; !ready.empty(); ready.pop(), ++started)
+    for (unsigned next : after[ready.front()])
+      if (--waits[next] == 0)
+        ready.push(next);
+  if (started == size)
+    return;
+  // Whoever waits has somebody before it that waits, so walking back ends in a
+  // circle.
+  std::vector<int> before(size, -1);
+  for (unsigned process = 0; process < size; ++process)
+    if (waits[process] > 0)
+      for (unsigned next : after[process])
+        before[next] = int(process);
+  unsigned at = 0;
+  while (waits[at] == 0)
+    ++at;
+  std::vector<unsigned> seen(size, 0);
+  while (!seen[at]++)
+    at = unsigned(before[at]);
+  std::string names = "'" + network.processes[at].name + "'";
+  for (int next = before[at]; next != int(at); next = before[next])
+    names = "'" + network.processes[next].name + "', " + names;
+  throw Fault{"expected initial tokens in a fifo of each circle, but there are "
+              "none on the circle of processes " +
+              names};
+}
+
+std::optional<std::string>
+TimedNetwork::check(const ParameterValues &given) const {
+  const ParameterValues values = complete(given);
+  try {
+    for (const NetworkParameter &parameter : parameters) {
+      if (parameter.min < 0 || parameter.min > parameter.max ||
+          parameter.max > INT32_MAX)
+        throw Fault{"parameter '" + parameter.name +
+                    "': expected 0 <= min <= max below 2^31"};
+      const int64_t value = values.at(parameter.name);
+      if (value < parameter.min || value > parameter.max)
+        throw Fault{"parameter '" + parameter.name + "': expected from " +
+                    std::to_string(parameter.min) + " to " +
+                    std::to_string(parameter.max) + " but got " +
+                    std::to_string(value)};
+    }
+    ParameterValues known = maxima();
+    for (const auto &value : given)
+      if (!known.count(value.first))
+        throw Fault{"expected a parameter of the network but got '" +
+                    value.first + "'"};
+    Checker(*this, values).run();
+  } catch (const Fault &fault) {
+    return fault.message;
+  }
+  return std::nullopt;
+}

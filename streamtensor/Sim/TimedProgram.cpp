@@ -1,0 +1,546 @@
+//===- TimedProgram.cpp - When a process touches what ---------------------===//
+//
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Straight code and pipelines become regions; loops around them stay loops, so
+// a program's size does not depend on its trip counts.
+//
+//===----------------------------------------------------------------------===//
+
+#include "streamtensor/Sim/TimedProgram.h"
+
+#include <algorithm>
+
+using namespace streamtensor;
+
+using Kind = TimedNode::Kind;
+
+//===----------------------------------------------------------------------===//
+// Classes
+//===----------------------------------------------------------------------===//
+
+/// Appends an access at `time` to runs that ascend.
+static void appendTime(std::vector<AccessRun> &runs, int64_t time) {
+  if (!runs.empty()) {
+    AccessRun &last = runs.back();
+    if (last.count == 1) {
+      last.step = time - last.first;
+      last.count = 2;
+      return;
+    }
+    if (time == last.first + last.count * last.step) {
+      ++last.count;
+      return;
+    }
+  }
+  runs.push_back({time, 1, 1});
+}
+
+namespace {
+
+/// An access of a pipeline with the conditions under which it happens.
+struct GuardedAccess {
+  const TimedNode *access;
+  std::vector<std::pair<const IndexExpr *, bool>> guards;
+};
+
+} // namespace
+
+static void
+collectAccesses(const TimedSequence &body,
+                std::vector<std::pair<const IndexExpr *, bool>> &guards,
+                std::vector<GuardedAccess> &result) {
+  for (const TimedNode &node : body) {
+    if (node.kind == Kind::Access) {
+      result.push_back({&node, guards});
+      continue;
+    }
+    guards.emplace_back(&node.condition, true);
+    collectAccesses(node.body, guards, result);
+    guards.back().second = false;
+    collectAccesses(node.otherwise, guards, result);
+    guards.pop_back();
+  }
+}
+
+std::vector<AccessClass>
+streamtensor::pipelineClasses(const TimedNode &pipeline,
+                              const std::vector<int64_t> &trips, unsigned level,
+                              const int64_t *inductions) {
+  std::vector<GuardedAccess> accesses;
+  std::vector<std::pair<const IndexExpr *, bool>> guards;
+  collectAccesses(pipeline.body, guards, accesses);
+  std::vector<AccessClass> classes;
+  const unsigned numLevels = level + trips.size();
+  for (const GuardedAccess &guarded : accesses) {
+    AccessClass result;
+    result.kind = guarded.access->access;
+    result.target = guarded.access->target;
+    result.beats = guarded.access->beats;
+    result.contiguous = guarded.access->contiguous;
+    // From the outermost loop that decides on, iterations are written out; the
+    // loops around it repeat them.
+    unsigned outermost = trips.size();
+    for (const auto &[condition, unused] : guarded.guards)
+      for (unsigned l = level; l < numLevels; ++l)
+        if (condition->uses(l))
+          outermost = std::min(outermost, l - level);
+    int64_t period = 1, repeats = 1;
+    for (unsigned l = 0; l < trips.size(); ++l)
+      (l < outermost ? repeats : period) *= trips[l];
+    AccessBlock block;
+    if (guarded.guards.empty()) {
+      if (repeats > 0)
+        block.runs.push_back({guarded.access->stage, pipeline.ii, repeats});
+    } else {
+      std::vector<int64_t> values(inductions, inductions + level);
+      values.resize(numLevels);
+      for (int64_t i = 0; i < period && repeats > 0; ++i) {
+        int64_t rest = i;
+        for (unsigned l = trips.size(); l-- > outermost;) {
+          values[level + l] = rest % trips[l];
+          rest /= trips[l];
+        }
+        if (std::all_of(guarded.guards.begin(), guarded.guards.end(),
+                        [&](const auto &guard) {
+                          return (guard.first->evaluate(values.data()) != 0) ==
+                                 guard.second;
+                        }))
+          appendTime(block.runs, guarded.access->stage + i * pipeline.ii);
+      }
+      if (repeats > 1 && block.runs.size() == 1 &&
+          block.runs.front().count == 1)
+        block.runs.front() = {block.runs.front().first, period * pipeline.ii,
+                              repeats};
+      else if (repeats > 1)
+        block.outer.emplace_back(period * pipeline.ii, repeats);
+    }
+    if (!block.runs.empty())
+      result.blocks.push_back(std::move(block));
+    if (!result.blocks.empty())
+      classes.push_back(std::move(result));
+  }
+  return classes;
+}
+
+/// The last access of a block.
+static int64_t lastTime(const AccessBlock &block) {
+  const AccessRun &run = block.runs.back();
+  int64_t time = run.first + (run.count - 1) * run.step;
+  for (const auto &[step, count] : block.outer)
+    time += step * (count - 1);
+  return time;
+}
+
+/// Whether one repetition ends before the next begins.
+static bool ascends(const AccessBlock &block) {
+  AccessBlock inner = block;
+  for (; !inner.outer.empty(); inner.outer.erase(inner.outer.begin())) {
+    AccessBlock rest = inner;
+    const auto [step, count] = inner.outer.front();
+    rest.outer.erase(rest.outer.begin());
+    if (count > 1 && step <= lastTime(rest) - block.runs.front().first)
+      return false;
+  }
+  return true;
+}
+
+/// Patterns as classes: those that follow each other in time in one class,
+/// others side by side.
+static void addPatterns(const PortAccesses &port,
+                        std::vector<AccessClass> &classes) {
+  std::vector<AccessBlock> blocks;
+  for (const AccessPattern &pattern : port.at) {
+    std::vector<std::pair<int64_t, int64_t>> levels;
+    bool never = false;
+    for (const auto &level : pattern.levels) {
+      never |= level.second == 0;
+      if (level.second > 1)
+        levels.push_back(level);
+    }
+    if (never)
+      continue;
+    // The smallest steps inside; a nest that does not ascend is written out.
+    std::stable_sort(
+        levels.begin(), levels.end(),
+        [](const auto &a, const auto &b) { return a.first > b.first; });
+    AccessBlock block;
+    block.runs.push_back({pattern.first, 1, 1});
+    if (!levels.empty()) {
+      block.runs.front().step = levels.back().first;
+      block.runs.front().count = levels.back().second;
+      levels.pop_back();
+    }
+    block.outer = std::move(levels);
+    while (!ascends(block)) {
+      const auto [step, count] = block.outer.front();
+      block.outer.erase(block.outer.begin());
+      for (int64_t i = 1; i < count; ++i) {
+        AccessBlock shifted = block;
+        shifted.runs.front().first += i * step;
+        if (ascends(shifted))
+          blocks.push_back(std::move(shifted));
+      }
+    }
+    blocks.push_back(std::move(block));
+  }
+  std::stable_sort(blocks.begin(), blocks.end(),
+                   [](const AccessBlock &a, const AccessBlock &b) {
+                     return a.runs.front().first < b.runs.front().first;
+                   });
+  const size_t begin = classes.size();
+  for (AccessBlock &block : blocks) {
+    size_t at = begin;
+    while (at < classes.size() &&
+           lastTime(classes[at].blocks.back()) >= block.runs.front().first)
+      ++at;
+    if (at == classes.size()) {
+      AccessClass fresh;
+      fresh.kind = port.access;
+      fresh.target = port.target;
+      fresh.beats = port.beats;
+      fresh.contiguous = port.contiguous;
+      classes.push_back(std::move(fresh));
+    }
+    classes[at].blocks.push_back(std::move(block));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// As access program with memory accesses in place of FIFOs, numbered in the
+/// order of `nodes`.
+static AccessSequence memoryAccesses(const TimedSequence &sequence,
+                                     const ParameterValues &values,
+                                     std::vector<const TimedNode *> &nodes) {
+  AccessSequence result;
+  for (const TimedNode &node : sequence) {
+    if (node.kind == Kind::Access && !isFifo(node.access)) {
+      result.push_back(read(nodes.size()));
+      nodes.push_back(&node);
+    } else if (node.kind == Kind::Branch) {
+      AccessSequence body = memoryAccesses(node.body, values, nodes);
+      AccessSequence otherwise = memoryAccesses(node.otherwise, values, nodes);
+      result.push_back(
+          branch(node.condition, std::move(body), std::move(otherwise)));
+    } else if (node.kind == Kind::Loop || node.kind == Kind::Pipeline) {
+      AccessSequence body = memoryAccesses(node.body, values, nodes);
+      for (auto trip = node.trips.rbegin(); trip != node.trips.rend(); ++trip)
+        body = {loop(std::max<int64_t>(0, trip->evaluate(values)),
+                     std::move(body))};
+      for (AccessNode &inner : body)
+        result.push_back(std::move(inner));
+    }
+  }
+  return result;
+}
+
+void streamtensor::countMemory(
+    const TimedProcess &process, const ParameterValues &values,
+    const std::function<void(AccessKind, unsigned, int64_t, int64_t)> &use) {
+  if (process.hasProgram) {
+    std::vector<const TimedNode *> nodes;
+    const AccessSequence sequence =
+        memoryAccesses(process.program, values, nodes);
+    const std::vector<AccessCount> counts =
+        countAccesses(sequence, nodes.size());
+    for (size_t i = 0; i < nodes.size(); ++i)
+      use(nodes[i]->access, nodes[i]->target, counts[i].reads * nodes[i]->beats,
+          nodes[i]->contiguous);
+    return;
+  }
+  for (const PortAccesses &port : process.accesses) {
+    if (isFifo(port.access))
+      continue;
+    int64_t accesses = 0;
+    for (const AccessPattern &pattern : port.at) {
+      int64_t count = 1;
+      for (const auto &level : pattern.levels)
+        count *= level.second;
+      accesses += count;
+    }
+    use(port.access, port.target, accesses * port.beats, port.contiguous);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Compilation
+//===----------------------------------------------------------------------===//
+
+TimedProgram::TimedProgram(const TimedProcess &process,
+                           const ParameterValues &values) {
+  if (process.hasProgram) {
+    compile(process.program, 0, values);
+  } else {
+    for (const PortAccesses &port : process.accesses)
+      addPatterns(port, straight.classes);
+    straight.duration = process.latency;
+  }
+  flush();
+  code.push_back({Op::End});
+}
+
+/// Ends the straight code collected so far.
+void TimedProgram::flush() {
+  if (!straight.classes.empty() || straight.duration > 0)
+    addRegion(std::move(straight));
+  straight = Region();
+}
+
+void TimedProgram::addRegion(Region region) {
+  code.push_back({Op::Region, 0, 0, int64_t(regions.size())});
+  regions.push_back(std::move(region));
+}
+
+void TimedProgram::addStraight(const TimedNode &node) {
+  if (node.kind == Kind::Wait) {
+    straight.duration += node.cycles;
+    return;
+  }
+  AccessClass access;
+  access.kind = node.access;
+  access.target = node.target;
+  access.beats = node.beats;
+  access.contiguous = node.contiguous;
+  access.blocks.push_back({{{straight.duration, 1, 1}}, {}});
+  straight.classes.push_back(std::move(access));
+}
+
+void TimedProgram::compilePipeline(const TimedNode &node, unsigned level,
+                                   const ParameterValues &values) {
+  Region region;
+  int64_t iterations = 1;
+  for (const TripCount &trip : node.trips) {
+    region.trips.push_back(std::max<int64_t>(0, trip.evaluate(values)));
+    iterations *= region.trips.back();
+  }
+  region.level = level;
+  region.duration =
+      iterations == 0 ? 0 : node.ii * (iterations - 1) + node.depth;
+  std::vector<GuardedAccess> accesses;
+  std::vector<std::pair<const IndexExpr *, bool>> guards;
+  collectAccesses(node.body, guards, accesses);
+  bool isDynamic = false;
+  for (const GuardedAccess &access : accesses)
+    for (const auto &[condition, unused] : access.guards)
+      for (unsigned l = 0; l < level; ++l)
+        isDynamic |= condition->uses(l);
+  if (isDynamic)
+    region.dynamic = &node;
+  else
+    region.classes = pipelineClasses(node, region.trips, level,
+                                     std::vector<int64_t>(level).data());
+  addRegion(std::move(region));
+}
+
+/// The cycles of a sequence that touches nothing and decides nothing, or
+/// nothing for others.
+static std::optional<int64_t> idleCycles(const TimedSequence &sequence,
+                                         const ParameterValues &values) {
+  int64_t cycles = 0;
+  for (const TimedNode &node : sequence) {
+    if (node.kind == Kind::Wait) {
+      cycles += node.cycles;
+      continue;
+    }
+    if (node.kind == Kind::Access || node.kind == Kind::Branch)
+      return std::nullopt;
+    const std::optional<int64_t> body = idleCycles(node.body, values);
+    if (!body)
+      return std::nullopt;
+    int64_t iterations = 1;
+    for (const TripCount &trip : node.trips)
+      iterations *= std::max<int64_t>(0, trip.evaluate(values));
+    if (iterations > 0)
+      cycles += node.kind == Kind::Pipeline
+                    ? node.ii * (iterations - 1) + node.depth
+                    : iterations * (*body + node.cycles);
+  }
+  return cycles;
+}
+
+void TimedProgram::compile(const TimedSequence &sequence, unsigned level,
+                           const ParameterValues &values) {
+  numLevels = std::max(numLevels, level);
+  for (const TimedNode &node : sequence) {
+    if (node.kind == Kind::Access || node.kind == Kind::Wait) {
+      addStraight(node);
+      continue;
+    }
+    if (std::optional<int64_t> idle = idleCycles({node}, values)) {
+      straight.duration += *idle;
+      continue;
+    }
+    flush();
+    if (node.kind == Kind::Pipeline) {
+      compilePipeline(node, level, values);
+    } else if (node.kind == Kind::Loop) {
+      const int64_t trip =
+          std::max<int64_t>(0, node.trips.front().evaluate(values));
+      const size_t begin = code.size();
+      code.push_back({Op::Loop, uint16_t(level), 0, trip});
+      compile(node.body, level + 1, values);
+      straight.duration += node.cycles;
+      flush();
+      code.push_back({Op::Next, uint16_t(level), uint32_t(begin + 1), trip});
+      code[begin].target = code.size();
+      numLevels = std::max(numLevels, level + 1);
+    } else {
+      const size_t test = code.size();
+      code.push_back({Op::Branch, 0, 0, int64_t(conditions.size())});
+      conditions.push_back(node.condition);
+      compile(node.body, level, values);
+      flush();
+      const size_t jump = code.size();
+      code.push_back({Op::Jump});
+      code[test].target = code.size();
+      compile(node.otherwise, level, values);
+      flush();
+      code[jump].target = code.size();
+    }
+  }
+  // A loop's overhead is added to straight code, so only the caller flushes.
+}
+
+//===----------------------------------------------------------------------===//
+// ProgramCursor
+//===----------------------------------------------------------------------===//
+
+void ProgramCursor::restart() {
+  position = 0;
+  counters.assign(program->numLevels, 0);
+  base = end = now = 0;
+  active.clear();
+}
+
+/// Sets time, step and count from the place of the stream.
+void ProgramCursor::setRun(Stream &stream) {
+  const AccessRun &run = stream.of->blocks[stream.block].runs[stream.run];
+  stream.time = base + stream.outerOffset + run.first;
+  stream.step = run.step;
+  stream.count = run.count;
+}
+
+/// To the next run.
+void ProgramCursor::advance(Stream &stream) {
+  const AccessBlock &block = stream.of->blocks[stream.block];
+  if (++stream.run < block.runs.size())
+    return setRun(stream);
+  stream.run = 0;
+  for (size_t level = block.outer.size(); level-- > 0;) {
+    const auto [step, count] = block.outer[level];
+    if (++stream.outer[level] < count) {
+      stream.outerOffset += step;
+      return setRun(stream);
+    }
+    stream.outerOffset -= (count - 1) * step;
+    stream.outer[level] = 0;
+  }
+  if (++stream.block < stream.of->blocks.size()) {
+    stream.outer.assign(stream.of->blocks[stream.block].outer.size(), 0);
+    return setRun(stream);
+  }
+  stream.count = 0;
+}
+
+void ProgramCursor::skip(Stream &stream, int64_t count) {
+  stream.count -= count;
+  if (stream.count > 0)
+    stream.time += count * stream.step;
+  else
+    advance(stream);
+}
+
+/// Goes to the next region with accesses. Returns false at the end of the
+/// program; regions without accesses only take time.
+bool ProgramCursor::enterRegion() {
+  for (;;) {
+    const TimedProgram::Instruction &instruction = program->code[position];
+    switch (instruction.op) {
+    case TimedProgram::Op::Loop:
+      counters[instruction.level] = 0;
+      position = instruction.value > 0 ? position + 1 : instruction.target;
+      continue;
+    case TimedProgram::Op::Next:
+      position = ++counters[instruction.level] < instruction.value
+                     ? instruction.target
+                     : position + 1;
+      continue;
+    case TimedProgram::Op::Branch:
+      position =
+          program->conditions[instruction.value].evaluate(counters.data())
+              ? position + 1
+              : instruction.target;
+      continue;
+    case TimedProgram::Op::Jump:
+      position = instruction.target;
+      continue;
+    case TimedProgram::Op::End:
+      return false;
+    case TimedProgram::Op::Region:
+      break;
+    }
+    const TimedProgram::Region &region = program->regions[instruction.value];
+    ++position;
+    base = end;
+    end = base + region.duration;
+    const std::vector<AccessClass> *classes = &region.classes;
+    if (region.dynamic) {
+      dynamicClasses = pipelineClasses(*region.dynamic, region.trips,
+                                       region.level, counters.data());
+      classes = &dynamicClasses;
+    }
+    if (classes->empty())
+      continue;
+    active.resize(classes->size());
+    for (size_t i = 0; i < classes->size(); ++i) {
+      Stream &stream = active[i];
+      stream.of = &(*classes)[i];
+      stream.block = stream.run = 0;
+      stream.outerOffset = 0;
+      stream.outer.assign(stream.of->blocks.front().outer.size(), 0);
+      setRun(stream);
+    }
+    return true;
+  }
+}
+
+bool ProgramCursor::next(std::vector<Access> &group) {
+  group.clear();
+  bool found = false;
+  for (;;) {
+    int64_t earliest = INT64_MAX;
+    for (const Stream &stream : active)
+      if (stream.count > 0)
+        earliest = std::min(earliest, stream.time);
+    if (earliest == INT64_MAX) {
+      // What follows at the same cycle, in the next region, belongs to the
+      // group.
+      active.clear();
+      if (found && end > now)
+        return true;
+      if (!enterRegion()) {
+        if (!found)
+          now = end;
+        return found;
+      }
+      continue;
+    }
+    if (found && earliest > now)
+      return true;
+    now = earliest;
+    found = true;
+    for (Stream &stream : active)
+      while (stream.count > 0 && stream.time == now) {
+        group.push_back({stream.of->kind, stream.of->target, stream.of->beats,
+                         stream.of->contiguous});
+        skip(stream, 1);
+      }
+  }
+}

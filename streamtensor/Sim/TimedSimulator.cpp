@@ -1,0 +1,741 @@
+//===- TimedSimulator.cpp - Cycles of a network ---------------------------===//
+//
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Processes run until the time that they wait for is unknown; who makes it
+// known wakes them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "streamtensor/Sim/TimedSimulator.h"
+
+#include "streamtensor/Sim/MemoryState.h"
+#include "streamtensor/Sim/TimedFifoState.h"
+#include "streamtensor/Sim/TimedProgram.h"
+
+#include <algorithm>
+#include <cassert>
+#include <deque>
+#include <memory>
+
+using namespace streamtensor;
+
+using Access = ProgramCursor::Access;
+using Stream = ProgramCursor::Stream;
+
+static constexpr int64_t kAlways = TimedFifoState::kAlways;
+/// Fewer iterations than this are not worth looking for straight lines.
+static constexpr int64_t kMinBatch = 4;
+
+static bool isInput(AccessKind kind) {
+  return kind == AccessKind::Read || kind == AccessKind::MemoryRead;
+}
+
+namespace {
+
+struct ProcessState {
+  explicit ProcessState(const TimedProgram &program) : cursor(program) {}
+
+  ProgramCursor cursor;
+  /// The accesses at hand, all at one own time; or the end of the program.
+  std::vector<Access> group;
+  bool hasGroup = false, atEnd = false;
+  int64_t time = 0;
+  /// Real time is start + own time + stalled.
+  bool running = false, done = false;
+  int64_t start = 0, stalled = 0;
+  int64_t invocation = 0;
+  std::vector<int64_t> starts, ends;
+  std::vector<InjectedStall> injected;
+  size_t nextInjected = 0;
+  /// Memory clients, by position of their ports; of reads and of writes.
+  std::vector<MemoryClient *> clients;
+  /// Where it is blocked.
+  Access blockedOn = {};
+  bool blocked = false, queued = false;
+};
+
+/// An edge that a start waits for.
+struct StartEdge {
+  unsigned process;
+  enum { Started, Ended, EndedTwoBefore } what;
+};
+
+class Simulation {
+public:
+  Simulation(const TimedNetwork &network, const TimedOptions &options);
+  std::optional<TimedResult> run(std::string &error);
+
+private:
+  void createClients(const ParameterValues &values);
+  void enqueue(unsigned process);
+  void runProcess(unsigned index);
+  bool tryStart(unsigned index);
+  bool findDuplicate(const ProcessState &process, unsigned index);
+  /// The earliest real time of the group at hand; nothing: unknown.
+  std::optional<int64_t> waitFor(unsigned index, ProcessState &process,
+                                 int64_t &inputs, int64_t &outputs,
+                                 Access &last);
+  void executeGroup(unsigned index, ProcessState &process);
+  void endInvocation(unsigned index, ProcessState &process);
+  bool runBatch(unsigned index, ProcessState &process);
+  void addStall(unsigned index, ProcessState &process, int64_t cycles,
+                bool isOutput, const Access &access);
+  bool serveMemory();
+  void serveReady(MemoryClient &client);
+  MemoryClient *clientOf(const ProcessState &process, AccessKind kind,
+                         unsigned port) const;
+  void findDeadlock(TimedResult &result) const;
+
+  int64_t available(const ProcessState &process, AccessKind kind,
+                    unsigned target) const;
+  int64_t availableAt(const ProcessState &process, AccessKind kind,
+                      unsigned target) const;
+  int64_t availableStep(const ProcessState &process, AccessKind kind,
+                        unsigned target) const;
+  void pass(unsigned index, ProcessState &process, AccessKind kind,
+            unsigned target, int64_t first, int64_t step, int64_t count);
+
+  const TimedNetwork &network;
+  const TimedOptions &options;
+  std::vector<TimedProgram> programs;
+  std::vector<ProcessState> processes;
+  std::vector<TimedFifoState> fifos;
+  std::vector<ChannelState> channels;
+  std::vector<std::unique_ptr<MemoryClient>> clients;
+  std::vector<std::vector<StartEdge>> startsAfter;
+  std::vector<std::vector<unsigned>> wakesOnStart, wakesOnEnd;
+  std::deque<unsigned> ready;
+  /// Serial invocations: how many processes have ended each, and when the last.
+  std::vector<unsigned> endedOf;
+  std::vector<int64_t> lastEndOf;
+  TimedResult result;
+  int64_t lastEvent = 0;
+  std::string error;
+  /// Scratch of runBatch.
+  struct Line {
+    Stream *stream;
+    int64_t alpha, beta;
+    bool constant;
+    unsigned phase;
+  };
+  std::vector<Line> lines;
+};
+
+} // namespace
+
+Simulation::Simulation(const TimedNetwork &network, const TimedOptions &options)
+    : network(network), options(options) {
+  const ParameterValues values = network.complete(options.values);
+  const size_t size = network.processes.size();
+  programs.reserve(size);
+  for (const TimedProcess &process : network.processes)
+    programs.emplace_back(process, values);
+  for (const TimedProgram &program : programs)
+    processes.emplace_back(program);
+  for (size_t i = 0; i < network.fifos.size(); ++i) {
+    const TimedFifo &fifo = network.fifos[i];
+    int64_t depth = options.depths.empty() ? fifo.depth : options.depths[i];
+    if (options.unbounded)
+      depth = INT64_MAX / 4;
+    fifos.emplace_back(depth, fifo.initialTokens, fifo.crossing);
+  }
+  for (const MemoryChannel &channel : network.memory.channels)
+    channels.emplace_back(channel);
+  createClients(values);
+  for (const InjectedStall &stall : network.stalls)
+    processes[stall.process].injected.push_back(stall);
+  for (ProcessState &process : processes)
+    std::stable_sort(process.injected.begin(), process.injected.end(),
+                     [](const InjectedStall &a, const InjectedStall &b) {
+                       return a.at < b.at;
+                     });
+  startsAfter.resize(size);
+  wakesOnStart.resize(size);
+  wakesOnEnd.resize(size);
+  for (const TimedFifo &fifo : network.fifos)
+    if (fifo.initialTokens == 0 && fifo.writer != fifo.reader) {
+      startsAfter[fifo.reader].push_back({fifo.writer, StartEdge::Started});
+      wakesOnStart[fifo.writer].push_back(fifo.reader);
+    }
+  for (const PingPong &array : network.pingPongs) {
+    startsAfter[array.reader].push_back({array.writer, StartEdge::Ended});
+    wakesOnEnd[array.writer].push_back(array.reader);
+    startsAfter[array.writer].push_back(
+        {array.reader, StartEdge::EndedTwoBefore});
+    wakesOnEnd[array.reader].push_back(array.writer);
+  }
+  endedOf.resize(options.invocations);
+  lastEndOf.resize(options.invocations);
+  result.processes.resize(size);
+}
+
+/// Beats of each memory access of a process, by port and direction.
+void Simulation::createClients(const ParameterValues &values) {
+  if (network.memory.ports.empty())
+    return;
+  struct Use {
+    int64_t beats = 0, contiguous = 0;
+  };
+  for (unsigned index = 0; index < processes.size(); ++index) {
+    // Reads at 2 * port, writes behind them.
+    std::vector<Use> uses(2 * network.memory.ports.size());
+    std::vector<Access> group;
+    const TimedProcess &process = network.processes[index];
+    countMemory(
+        process, values,
+        [&](AccessKind kind, unsigned port, int64_t beats, int64_t contiguous) {
+          Use &use = uses[2 * port + (kind == AccessKind::MemoryWrite)];
+          use.beats += beats;
+          use.contiguous = contiguous > 0 && use.contiguous > 0
+                               ? std::min(use.contiguous, contiguous)
+                               : std::max(use.contiguous, contiguous);
+        });
+    for (unsigned i = 0; i < uses.size(); ++i) {
+      if (uses[i].beats == 0)
+        continue;
+      clients.push_back(
+          std::make_unique<MemoryClient>(network, index, i / 2, i % 2 != 0,
+                                         uses[i].beats, uses[i].contiguous));
+      processes[index].clients.push_back(clients.back().get());
+      ++channels[network.memory.ports[i / 2].channel].numClients;
+    }
+  }
+}
+
+MemoryClient *Simulation::clientOf(const ProcessState &process, AccessKind kind,
+                                   unsigned port) const {
+  for (MemoryClient *client : process.clients)
+    if (client->port == port &&
+        client->isWrite == (kind == AccessKind::MemoryWrite))
+      return client;
+  assert(false && "expected a client of each memory access");
+  return nullptr;
+}
+
+int64_t Simulation::available(const ProcessState &process, AccessKind kind,
+                              unsigned target) const {
+  if (kind == AccessKind::Read)
+    return fifos[target].readable();
+  if (kind == AccessKind::Write)
+    return fifos[target].writable();
+  return clientOf(process, kind, target)->available();
+}
+
+int64_t Simulation::availableAt(const ProcessState &process, AccessKind kind,
+                                unsigned target) const {
+  if (kind == AccessKind::Read)
+    return fifos[target].readableAt();
+  if (kind == AccessKind::Write)
+    return fifos[target].writableAt();
+  return clientOf(process, kind, target)->availableAt();
+}
+
+int64_t Simulation::availableStep(const ProcessState &process, AccessKind kind,
+                                  unsigned target) const {
+  if (kind == AccessKind::Read)
+    return fifos[target].readableStep();
+  if (kind == AccessKind::Write)
+    return fifos[target].writableStep();
+  return clientOf(process, kind, target)->availableStep();
+}
+
+void Simulation::enqueue(unsigned index) {
+  ProcessState &process = processes[index];
+  if (process.queued || process.done)
+    return;
+  process.queued = true;
+  ready.push_back(index);
+}
+
+/// Makes `count` accesses at the real times first, first + step, ...
+void Simulation::pass(unsigned index, ProcessState &process, AccessKind kind,
+                      unsigned target, int64_t first, int64_t step,
+                      int64_t count) {
+  result.events += count;
+  if (isFifo(kind)) {
+    TimedFifoState &fifo = fifos[target];
+    const bool isRead = kind == AccessKind::Read;
+    if (isRead)
+      fifo.read(first, step, count);
+    else
+      fifo.write(first, step, count);
+    const unsigned other =
+        isRead ? network.fifos[target].writer : network.fifos[target].reader;
+    const ProcessState &peer = processes[other];
+    if (peer.blocked && peer.blockedOn.target == target &&
+        peer.blockedOn.kind == (isRead ? AccessKind::Write : AccessKind::Read))
+      enqueue(other);
+    return;
+  }
+  MemoryClient *client = clientOf(process, kind, target);
+  client->pass(first, step, count);
+  serveReady(*client);
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// Serves what a client requests from a channel of its own.
+void Simulation::serveReady(MemoryClient &client) {
+  const MemoryPort &port = network.memory.ports[client.port];
+  ChannelState &channel = channels[port.channel];
+  if (channel.numClients != 1)
+    return;
+  while (client.hasRequest())
+    channel.serve(client, port.beatBytes);
+}
+
+/// Serves the earliest request of all. Returns false when there is none.
+bool Simulation::serveMemory() {
+  MemoryClient *earliest = nullptr;
+  for (const std::unique_ptr<MemoryClient> &client : clients)
+    if (client->hasRequest() &&
+        (!earliest || client->requestTime() < earliest->requestTime()))
+      earliest = client.get();
+  if (!earliest)
+    return false;
+  const MemoryPort &port = network.memory.ports[earliest->port];
+  channels[port.channel].serve(*earliest, port.beatBytes);
+  enqueue(earliest->process);
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Starts and ends
+//===----------------------------------------------------------------------===//
+
+bool Simulation::tryStart(unsigned index) {
+  ProcessState &process = processes[index];
+  const int64_t m = process.invocation;
+  int64_t start = 0;
+  if (m == 0) {
+    start = network.launchCycles;
+  } else if (network.serialInvocations) {
+    if (endedOf[m - 1] < processes.size())
+      return false;
+    start = lastEndOf[m - 1] + 1 + network.launchCycles;
+  } else {
+    start = process.ends.back() + 1;
+  }
+  for (const StartEdge &edge : startsAfter[index]) {
+    const ProcessState &other = processes[edge.process];
+    const int64_t wanted = edge.what == StartEdge::EndedTwoBefore ? m - 2 : m;
+    if (wanted < 0)
+      continue;
+    const std::vector<int64_t> &times =
+        edge.what == StartEdge::Started ? other.starts : other.ends;
+    if (int64_t(times.size()) <= wanted)
+      return false;
+    start = std::max(start, times[wanted] + 1);
+  }
+  process.running = true;
+  process.start = start;
+  process.stalled = 0;
+  process.hasGroup = process.atEnd = false;
+  process.nextInjected = 0;
+  process.cursor.restart();
+  process.starts.push_back(start);
+  for (MemoryClient *client : process.clients) {
+    client->start(start);
+    serveReady(*client);
+  }
+  for (unsigned next : wakesOnStart[index])
+    enqueue(next);
+  return true;
+}
+
+void Simulation::endInvocation(unsigned index, ProcessState &process) {
+  const int64_t end = process.start + process.time + process.stalled;
+  TimedProcessResult &total = result.processes[index];
+  total.busy += process.time;
+  if (total.start < 0)
+    total.start = process.starts.front();
+  total.end = end;
+  lastEvent = std::max(lastEvent, end);
+  if (options.onInvocation)
+    options.onInvocation({index, process.invocation, process.start, end});
+  process.ends.push_back(end);
+  process.running = process.hasGroup = false;
+  const int64_t m = process.invocation++;
+  process.done = process.invocation == options.invocations;
+  lastEndOf[m] = std::max(lastEndOf[m], end);
+  if (++endedOf[m] == processes.size() && network.serialInvocations)
+    for (unsigned other = 0; other < processes.size(); ++other)
+      enqueue(other);
+  for (unsigned next : wakesOnEnd[index])
+    enqueue(next);
+}
+
+//===----------------------------------------------------------------------===//
+// One group of accesses
+//===----------------------------------------------------------------------===//
+
+bool Simulation::findDuplicate(const ProcessState &process, unsigned index) {
+  const std::vector<Access> &group = process.group;
+  for (size_t i = 1; i < group.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (group[i].kind == group[j].kind &&
+          group[i].target == group[j].target) {
+        error = "process '" + network.processes[index].name +
+                "': expected one access in a cycle to one end of " +
+                (isFifo(group[i].kind)
+                     ? "fifo '" + network.fifos[group[i].target].name
+                     : "memory port '" +
+                           network.memory.ports[group[i].target].name) +
+                "' but got two at its cycle " + std::to_string(process.time);
+        return true;
+      }
+  return false;
+}
+
+std::optional<int64_t> Simulation::waitFor(unsigned index,
+                                           ProcessState &process,
+                                           int64_t &inputs, int64_t &outputs,
+                                           Access &last) {
+  const int64_t now = process.start + process.time + process.stalled;
+  inputs = outputs = now;
+  for (Access &access : process.group) {
+    int64_t at;
+    if (isFifo(access.kind)) {
+      if (available(process, access.kind, access.target) == 0) {
+        process.blockedOn = access;
+        return std::nullopt;
+      }
+      at = availableAt(process, access.kind, access.target);
+    } else {
+      // Beats that are not the last ones pass as they come.
+      MemoryClient *client = clientOf(process, access.kind, access.target);
+      while (access.beats > client->available() && client->available() > 0) {
+        const int64_t moved = client->available();
+        const int64_t from = std::max(now, client->availableAt());
+        pass(index, process, access.kind, access.target, from,
+             std::max<int64_t>(1, client->availableStep()), moved);
+        access.beats -= moved;
+      }
+      if (client->available() == 0) {
+        process.blockedOn = access;
+        return std::nullopt;
+      }
+      at = client->availableAt() + (access.beats - 1) * client->availableStep();
+    }
+    int64_t &latest = isInput(access.kind) ? inputs : outputs;
+    if (at > std::max(inputs, outputs))
+      last = access;
+    latest = std::max(latest, at);
+  }
+  if (process.atEnd)
+    for (const MemoryClient *client : process.clients) {
+      if (!client->isDrained()) {
+        process.blockedOn = {AccessKind::MemoryWrite, client->port, 1, 0};
+        return std::nullopt;
+      }
+      if (client->isWrite && client->drainedAt() > outputs) {
+        outputs = client->drainedAt();
+        last = {AccessKind::MemoryWrite, client->port, 1, 0};
+      }
+    }
+  return std::max(inputs, outputs);
+}
+
+void Simulation::addStall(unsigned index, ProcessState &process, int64_t cycles,
+                          bool isOutput, const Access &access) {
+  if (cycles <= 0)
+    return;
+  TimedProcessResult &total = result.processes[index];
+  (isOutput ? total.waitOutput : total.waitInput) += cycles;
+  process.stalled += cycles;
+  if (options.onStall && isFifo(access.kind)) {
+    const int64_t to = process.start + process.time + process.stalled;
+    options.onStall({index, isOutput, access.target, to - cycles, to});
+  }
+}
+
+void Simulation::executeGroup(unsigned index, ProcessState &process) {
+  const int64_t now = process.start + process.time + process.stalled;
+  lastEvent = std::max(lastEvent, now);
+  for (const Access &access : process.group) {
+    pass(index, process, access.kind, access.target, now, 1,
+         isFifo(access.kind) ? 1 : access.beats);
+  }
+  process.hasGroup = false;
+}
+
+void Simulation::runProcess(unsigned index) {
+  ProcessState &process = processes[index];
+  process.blocked = false;
+  while (!process.done && error.empty()) {
+    ++result.steps;
+    if (!process.running && !tryStart(index))
+      return;
+    if (!process.hasGroup) {
+      if (runBatch(index, process))
+        continue;
+      process.atEnd = !process.cursor.next(process.group);
+      process.time = process.cursor.time();
+      process.hasGroup = true;
+      if (findDuplicate(process, index))
+        return;
+    }
+    for (; process.nextInjected < process.injected.size() &&
+           process.injected[process.nextInjected].at <= process.time;
+         ++process.nextInjected)
+      process.stalled += process.injected[process.nextInjected].cycles;
+    int64_t inputs = 0, outputs = 0;
+    Access last = {};
+    const std::optional<int64_t> at =
+        waitFor(index, process, inputs, outputs, last);
+    if (!at) {
+      process.blocked = true;
+      return;
+    }
+    const int64_t now = process.start + process.time + process.stalled;
+    addStall(index, process, inputs - now, false, last);
+    addStall(index, process, *at - std::max(inputs, now), true, last);
+    if (process.atEnd)
+      endInvocation(index, process);
+    else
+      executeGroup(index, process);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Many iterations at once
+//===----------------------------------------------------------------------===//
+
+/// The largest m <= most such that alpha + j * beta <= limit + j * slope for
+/// all 0 <= j < m.
+static int64_t holdsFor(int64_t alpha, int64_t beta, int64_t limit,
+                        int64_t slope, int64_t most) {
+  if (alpha > limit)
+    return 0;
+  if (beta <= slope)
+    return most;
+  return std::min(most, (limit - alpha) / (beta - slope) + 1);
+}
+
+/// Iteration j of a region accesses stream c at own time phase_c + j * period.
+/// It waits until alpha_c + j * beta_c, relative to the time without any stall.
+/// The stall after an access is the largest of all until then, and the one from
+/// before. Two cases give straight lines again: nothing is above the stall from
+/// before; or one stream, which was the last to stall, stays above all others.
+bool Simulation::runBatch(unsigned index, ProcessState &process) {
+  std::vector<Stream> &streams = process.cursor.streams();
+  int64_t first = INT64_MAX, period = 0;
+  for (const Stream &stream : streams)
+    if (stream.count > 0 && stream.time < first) {
+      first = stream.time;
+      period = stream.step;
+      if (stream.count < kMinBatch)
+        period = 0;
+    }
+  if (first == INT64_MAX || period <= 0)
+    return false;
+  // Which streams take part, and how many iterations are known.
+  int64_t most = INT64_MAX, behind = INT64_MAX, latest = first;
+  lines.clear();
+  for (Stream &stream : streams) {
+    if (stream.count == 0)
+      continue;
+    if (stream.time - first >= period) {
+      behind = std::min(behind, stream.time);
+      continue;
+    }
+    if (stream.count < kMinBatch || stream.step != period)
+      return false;
+    const AccessKind kind = stream.of->kind;
+    const unsigned target = stream.of->target;
+    if (!isFifo(kind) && stream.of->beats != 1)
+      return false;
+    for (const Line &line : lines)
+      if (line.stream->of->kind == kind && line.stream->of->target == target)
+        return false;
+    const int64_t known = available(process, kind, target);
+    if (known < kMinBatch)
+      return false;
+    most = std::min({most, stream.count, known});
+    latest = std::max(latest, stream.time);
+    const int64_t at = availableAt(process, kind, target);
+    lines.push_back(
+        {&stream, at == kAlways ? 0 : at - process.start - stream.time,
+         availableStep(process, kind, target) - period, at == kAlways, 0});
+  }
+  if (process.nextInjected < process.injected.size())
+    behind = std::min(behind, process.injected[process.nextInjected].at);
+  // All accesses of iteration m - 1 are before what does not take part.
+  if (behind != INT64_MAX)
+    most = behind <= latest
+               ? 0
+               : std::min(most, (behind - 1 - latest) / period + 1);
+  if (most < kMinBatch)
+    return false;
+  // Streams of one cycle have one phase.
+  for (Line &line : lines)
+    for (const Line &other : lines)
+      line.phase += other.stream->time < line.stream->time;
+
+  const int64_t stalled = process.stalled;
+  const Line *leading = nullptr;
+  int64_t count = most;
+  for (const Line &line : lines)
+    if (!line.constant)
+      count = holdsFor(line.alpha, line.beta, stalled, 0, count);
+  if (count < kMinBatch) {
+    // Does one stream stay above the others?
+    count = 0;
+    for (const Line &lead : lines) {
+      if (lead.constant || lead.beta <= 0 || lead.alpha - lead.beta != stalled)
+        continue;
+      int64_t holds = most;
+      for (const Line &line : lines) {
+        if (&line == &lead || line.constant)
+          continue;
+        // Before the leading one's phase its stall is that of the iteration
+        // before; so it is for an input that the leading output would hide.
+        const bool before =
+            line.phase < lead.phase ||
+            (line.phase == lead.phase && isInput(line.stream->of->kind) &&
+             !isInput(lead.stream->of->kind));
+        holds = holdsFor(line.alpha, line.beta,
+                         before ? lead.alpha - lead.beta : lead.alpha,
+                         lead.beta, holds);
+      }
+      if (holds > count) {
+        count = holds;
+        leading = &lead;
+      }
+    }
+    if (count < kMinBatch)
+      return false;
+  }
+  const int64_t slope = leading ? leading->beta : 0;
+  for (const Line &line : lines) {
+    const bool after = leading && line.phase >= leading->phase;
+    const int64_t at =
+        process.start + line.stream->time + stalled + (after ? slope : 0);
+    lastEvent = std::max(lastEvent, at + (count - 1) * (period + slope));
+    pass(index, process, line.stream->of->kind, line.stream->of->target, at,
+         period + slope, count);
+  }
+  process.time = latest + (count - 1) * period;
+  if (leading)
+    addStall(index, process, count * slope, !isInput(leading->stream->of->kind),
+             {leading->stream->of->kind, leading->stream->of->target, 1, 0});
+  for (const Line &line : lines)
+    process.cursor.skip(*line.stream, count);
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+void Simulation::findDeadlock(TimedResult &result) const {
+  // A process that waits for its start waits for another process; follow these
+  // to one that waits at a FIFO.
+  constexpr size_t kUnseen = SIZE_MAX;
+  // Where the walk stood when it came to each process.
+  std::vector<size_t> seen(processes.size(), kUnseen);
+  unsigned at = 0;
+  while (at < processes.size() &&
+         !(processes[at].blocked && isFifo(processes[at].blockedOn.kind)))
+    ++at;
+  if (at == processes.size())
+    return;
+  std::vector<TimedBlock> walk;
+  while (seen[at] == kUnseen) {
+    const ProcessState &process = processes[at];
+    if (process.done) {
+      result.deadlockEnds = at;
+      result.deadlock = std::move(walk);
+      return;
+    }
+    seen[at] = walk.size();
+    if (!process.running || !process.blocked) {
+      // Not started: whom does it wait for?
+      unsigned next = at;
+      for (const StartEdge &edge : startsAfter[at]) {
+        const ProcessState &other = processes[edge.process];
+        const int64_t wanted = process.invocation -
+                               (edge.what == StartEdge::EndedTwoBefore ? 2 : 0);
+        const std::vector<int64_t> &times =
+            edge.what == StartEdge::Started ? other.starts : other.ends;
+        if (int64_t(times.size()) <= wanted)
+          next = edge.process;
+      }
+      if (next == at && network.serialInvocations)
+        for (unsigned other = 0; other < processes.size(); ++other)
+          if (processes[other].invocation < process.invocation)
+            next = other;
+      at = next;
+      continue;
+    }
+    const Access &access = process.blockedOn;
+    const TimedFifo &fifo = network.fifos[access.target];
+    const bool isWrite = access.kind == AccessKind::Write;
+    walk.push_back({at, isWrite, access.target, fifos[access.target].fill(),
+                    fifos[access.target].capacity()});
+    at = isWrite ? fifo.reader : fifo.writer;
+  }
+  walk.erase(walk.begin(), walk.begin() + seen[at]);
+  result.deadlock = std::move(walk);
+}
+
+std::optional<TimedResult> Simulation::run(std::string &message) {
+  for (unsigned index = 0; index < processes.size(); ++index)
+    enqueue(index);
+  do {
+    while (!ready.empty() && error.empty()) {
+      const unsigned index = ready.front();
+      ready.pop_front();
+      processes[index].queued = false;
+      runProcess(index);
+    }
+  } while (error.empty() && serveMemory());
+  if (!error.empty()) {
+    message = error;
+    return std::nullopt;
+  }
+  result.cycles = std::max<int64_t>(0, lastEvent - 1);
+  for (TimedFifoState &fifo : fifos)
+    result.fifos.push_back({fifo.numTokens(), fifo.finishPeak(), fifo.fill()});
+  result.ports.resize(network.memory.ports.size());
+  for (const std::unique_ptr<MemoryClient> &client : clients) {
+    TimedPortResult &port = result.ports[client->port];
+    port.bytes +=
+        client->beatsServed * network.memory.ports[client->port].beatBytes;
+    port.bursts += client->bursts;
+  }
+  if (std::any_of(processes.begin(), processes.end(),
+                  [](const ProcessState &process) { return !process.done; }))
+    findDeadlock(result);
+  return std::move(result);
+}
+
+std::optional<TimedResult>
+streamtensor::simulateTimed(const TimedNetwork &network,
+                            const TimedOptions &options, std::string &error) {
+  return Simulation(network, options).run(error);
+}
+
+std::string streamtensor::describeDeadlock(const TimedNetwork &network,
+                                           const TimedResult &result) {
+  std::string text;
+  for (const TimedBlock &block : result.deadlock) {
+    text += text.empty() ? "" : ", ";
+    text += "'" + network.processes[block.process].name + "' waits to " +
+            (block.isWrite ? "write full" : "read empty") + " fifo '" +
+            network.fifos[block.fifo].name + "' (" +
+            std::to_string(block.fill) + "/" + std::to_string(block.depth) +
+            ")";
+  }
+  if (result.deadlockEnds)
+    text += ", but '" + network.processes[*result.deadlockEnds].name +
+            "' has ended";
+  return text;
+}

@@ -1,0 +1,113 @@
+//===- TimedSimulator.h - Cycles of a network -------------------*- C++ -*-===//
+//
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Runs a timed network by the rules of docs/process-networks.md.
+//
+// Every access has one time, whatever the order in which processes are
+// simulated: a process is sequential in its own time, the n-th read of a FIFO
+// waits for the n-th write, the (n + depth)-th write for the n-th read. So
+// there is no clock that all processes share. A process runs on its own as far
+// as the times that it waits for are known, and leaves the times of its own
+// accesses in the FIFO for the other end (a Kahn process network of times).
+// Only requests of memory ports compete; they are served when no process can go
+// on without, the earliest first: nothing that happens later can be earlier.
+//
+// Times are kept as runs of equal distances. Where all streams of a region have
+// one period, and the times that they wait for are runs too, many iterations
+// are passed at once: the stalls are then the maximum of straight lines, and as
+// long as one of these stays above the others, the results are runs again.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STREAMTENSOR_SIM_TIMEDSIMULATOR_H
+#define STREAMTENSOR_SIM_TIMEDSIMULATOR_H
+
+#include "streamtensor/Network/TimedNetwork.h"
+
+#include <functional>
+
+namespace streamtensor {
+
+struct TimedProcessResult {
+  /// Cycles in all invocations: its latency; waiting for an input; for an
+  /// output. A cycle in which both lack counts as waiting for an input.
+  int64_t busy = 0, waitInput = 0, waitOutput = 0;
+  /// Of the first invocation's start and the last one's end; -1: never.
+  int64_t start = -1, end = -1;
+};
+
+struct TimedFifoResult {
+  int64_t tokens = 0, peak = 0, fill = 0;
+};
+
+/// Bytes of one port in all invocations.
+struct TimedPortResult {
+  int64_t bytes = 0, bursts = 0;
+};
+
+/// A process that cannot go on.
+struct TimedBlock {
+  unsigned process = 0;
+  bool isWrite = false;
+  unsigned fifo = 0;
+  int64_t fill = 0, depth = 0;
+};
+
+struct TimedResult {
+  /// One less than the largest end. After a deadlock: than the last access.
+  int64_t cycles = 0;
+  /// Each waits for the next; the last for the first, or for a process that
+  /// has ended (`deadlockEnds`). Empty: no deadlock.
+  std::vector<TimedBlock> deadlock;
+  std::optional<unsigned> deadlockEnds;
+  std::vector<TimedProcessResult> processes;
+  std::vector<TimedFifoResult> fifos;
+  std::vector<TimedPortResult> ports;
+  /// Reads and writes simulated, and steps that it took.
+  int64_t events = 0, steps = 0;
+};
+
+/// When a process was held up, for traces: it waited in [from, to), real time.
+struct StallSpan {
+  unsigned process;
+  bool isWrite;
+  unsigned fifo;
+  int64_t from, to;
+};
+/// An invocation of a process in real time.
+struct BusySpan {
+  unsigned process;
+  int64_t invocation, from, to;
+};
+
+struct TimedOptions {
+  /// Invocations one behind the other; at least 1.
+  int64_t invocations = 1;
+  ParameterValues values;
+  /// In place of the network's; one per FIFO. Empty: the network's.
+  std::vector<int64_t> depths;
+  /// Every FIFO holds all its tokens.
+  bool unbounded = false;
+  /// Called where a process waited or ended, in order per process.
+  std::function<void(const StallSpan &)> onStall;
+  std::function<void(const BusySpan &)> onInvocation;
+};
+
+/// Simulates a network that has passed its check. Returns nothing and sets
+/// `error` when a process touches one end of a FIFO twice in one cycle.
+std::optional<TimedResult> simulateTimed(const TimedNetwork &network,
+                                         const TimedOptions &options,
+                                         std::string &error);
+
+/// The cycle of a deadlock for people, as TokenDeadlock::describe.
+std::string describeDeadlock(const TimedNetwork &network,
+                             const TimedResult &result);
+
+} // namespace streamtensor
+
+#endif // STREAMTENSOR_SIM_TIMEDSIMULATOR_H
