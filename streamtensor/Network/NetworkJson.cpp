@@ -223,7 +223,7 @@ void NetworkReader::readMemory(Fields &fields) {
   size_t index = 0;
   for (const json &value : memory.arrayOr("channels")) {
     Fields item(value, indexed("memory.channels", index++));
-    MemoryChannel channel;
+    TimedChannel channel;
     channel.name = item.string("name");
     channel.bytesPerCycle = item.number("bytes_per_cycle");
     channel.latency = item.integerOr("latency", 0);
@@ -234,7 +234,7 @@ void NetworkReader::readMemory(Fields &fields) {
   index = 0;
   for (const json &value : memory.arrayOr("ports")) {
     Fields item(value, indexed("memory.ports", index++));
-    MemoryPort port;
+    TimedPort port;
     port.name = item.string("name");
     port.channel =
         channelNames.find(item.get("channel"), item, "channel", "channel");

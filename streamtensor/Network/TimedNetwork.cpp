@@ -254,13 +254,13 @@ void Checker::checkFifos() const {
 }
 
 void Checker::checkMemory() const {
-  for (const MemoryChannel &channel : network.memory.channels)
+  for (const TimedChannel &channel : network.memory.channels)
     if (!(channel.bytesPerCycle > 1e-6) || channel.bytesPerCycle > 1e9 ||
         channel.latency < 0 || channel.latency > 1000000)
       throw Fault{"memory channel '" + channel.name +
                   "': expected bytes_per_cycle above 0 and a latency from 0 to "
                   "1000000 cycles"};
-  for (const MemoryPort &port : network.memory.ports) {
+  for (const TimedPort &port : network.memory.ports) {
     if (port.channel >= network.memory.channels.size())
       throw Fault{"memory port '" + port.name +
                   "': expected one of the channels but got channel " +

@@ -137,21 +137,21 @@ struct PingPong {
 };
 
 /// Memory behind ports. docs/process-networks.md has the model.
-struct MemoryChannel {
+struct TimedChannel {
   std::string name;
   /// Bytes per cycle at the efficiency given.
   double bytesPerCycle = 0;
   /// Cycles from a request to its first beat when nothing is in the way.
   int64_t latency = 0;
 };
-struct MemoryPort {
+struct TimedPort {
   std::string name;
   unsigned channel = 0;
   int64_t beatBytes = 64, burstBeats = 64, outstanding = 16;
 };
 struct MemoryModel {
-  std::vector<MemoryChannel> channels;
-  std::vector<MemoryPort> ports;
+  std::vector<TimedChannel> channels;
+  std::vector<TimedPort> ports;
 };
 
 /// A parameter that trip counts depend on.

@@ -22,7 +22,7 @@ MemoryClient::MemoryClient(const TimedNetwork &network, unsigned process,
                            unsigned port, bool isWrite, int64_t beats,
                            int64_t contiguousBeats)
     : process(process), port(port), isWrite(isWrite), totalBeats(beats) {
-  const MemoryPort &source = network.memory.ports[port];
+  const TimedPort &source = network.memory.ports[port];
   contiguous = contiguousBeats > 0 ? std::min(contiguousBeats, beats) : beats;
   contiguous = std::max<int64_t>(contiguous, 1);
   burstBeats = source.burstBeats;

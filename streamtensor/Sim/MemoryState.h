@@ -84,7 +84,7 @@ private:
 /// Serves bursts one after the other.
 class ChannelState {
 public:
-  explicit ChannelState(const MemoryChannel &channel)
+  explicit ChannelState(const TimedChannel &channel)
       : bytesPerCycle(channel.bytesPerCycle), latency(channel.latency) {}
 
   /// Serves the client's request.

@@ -63,7 +63,7 @@ std::string streamtensor::timedReportJson(const TimedNetwork &network,
   int64_t bytes = 0;
   report["memory"] = Json::array();
   for (size_t i = 0; i < result.ports.size(); ++i) {
-    const MemoryPort &port = network.memory.ports[i];
+    const TimedPort &port = network.memory.ports[i];
     report["memory"].push_back(
         {{"port", port.name},
          {"channel", network.memory.channels[port.channel].name},

@@ -144,7 +144,7 @@ Simulation::Simulation(const TimedNetwork &network, const TimedOptions &options)
       depth = INT64_MAX / 4;
     fifos.emplace_back(depth, fifo.initialTokens, fifo.crossing);
   }
-  for (const MemoryChannel &channel : network.memory.channels)
+  for (const TimedChannel &channel : network.memory.channels)
     channels.emplace_back(channel);
   createClients(values);
   for (const InjectedStall &stall : network.stalls)
@@ -283,7 +283,7 @@ void Simulation::pass(unsigned index, ProcessState &process, AccessKind kind,
 
 /// Serves what a client requests from a channel of its own.
 void Simulation::serveReady(MemoryClient &client) {
-  const MemoryPort &port = network.memory.ports[client.port];
+  const TimedPort &port = network.memory.ports[client.port];
   ChannelState &channel = channels[port.channel];
   if (channel.numClients != 1)
     return;
@@ -300,7 +300,7 @@ bool Simulation::serveMemory() {
       earliest = client.get();
   if (!earliest)
     return false;
-  const MemoryPort &port = network.memory.ports[earliest->port];
+  const TimedPort &port = network.memory.ports[earliest->port];
   channels[port.channel].serve(*earliest, port.beatBytes);
   enqueue(earliest->process);
   return true;
