@@ -1,0 +1,57 @@
+//===- ConditionBuilder.h - Conditions on loops -----------------*- C++ -*-===//
+//
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Translates values that depend on induction variables only into expressions.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STREAMTENSOR_ANALYSIS_CONDITIONBUILDER_H
+#define STREAMTENSOR_ANALYSIS_CONDITIONBUILDER_H
+
+#include "streamtensor/Network/IndexExpr.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+#include <functional>
+#include <optional>
+
+namespace streamtensor {
+
+class ConditionBuilder {
+public:
+  /// Says which values are constants.
+  using ConstantOf = std::function<std::optional<int64_t>(mlir::Value)>;
+
+  explicit ConditionBuilder(ConstantOf constantOf)
+      : constantOf(std::move(constantOf)) {}
+
+  /// The induction variable of `loop` is `lower` plus `step` times the
+  /// iteration number of the loop at `level`.
+  void enter(mlir::scf::ForOp loop, unsigned level, int64_t lower,
+             int64_t step);
+
+  /// The expression of `value`, or nothing when it depends on anything but
+  /// constants and loops that were entered.
+  std::optional<IndexExpr> build(mlir::Value value);
+
+private:
+  using Op = IndexExpr::Op;
+
+  std::optional<IndexExpr> buildBinary(Op kind, mlir::Operation *op);
+  std::optional<IndexExpr> buildCompare(mlir::arith::CmpIOp op);
+  std::optional<IndexExpr> buildApply(mlir::affine::AffineApplyOp op);
+
+  ConstantOf constantOf;
+  llvm::DenseMap<mlir::Value, IndexExpr> inductions;
+};
+
+} // namespace streamtensor
+
+#endif // STREAMTENSOR_ANALYSIS_CONDITIONBUILDER_H
