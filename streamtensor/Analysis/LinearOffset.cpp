@@ -49,16 +49,16 @@ static bool addExpr(AffineExpr expr, int64_t factor, unsigned numDims,
                  operands, offset);
 }
 
-std::optional<LinearOffset> streamtensor::offsetOf(memref::SubViewOp view) {
+/// The sum of `positions` x the strides of `type`.
+static std::optional<LinearOffset> offsetAt(MemRefType type,
+                                            ArrayRef<OpFoldResult> positions) {
   SmallVector<int64_t> strides;
   LinearOffset offset;
-  if (failed(
-          view.getSourceType().getStridesAndOffset(strides, offset.constant)) ||
+  if (failed(type.getStridesAndOffset(strides, offset.constant)) ||
       ShapedType::isDynamic(offset.constant) ||
       llvm::any_of(strides, ShapedType::isDynamic))
     return std::nullopt;
-  for (auto [stride, position] :
-       llvm::zip_equal(strides, view.getMixedOffsets())) {
+  for (auto [stride, position] : llvm::zip_equal(strides, positions)) {
     if (std::optional<int64_t> known = getConstantIntValue(position)) {
       offset.constant += *known * stride;
       continue;
@@ -75,4 +75,13 @@ std::optional<LinearOffset> streamtensor::offsetOf(memref::SubViewOp view) {
       return std::nullopt;
   }
   return offset;
+}
+
+std::optional<LinearOffset> streamtensor::offsetOf(memref::SubViewOp view) {
+  return offsetAt(view.getSourceType(), view.getMixedOffsets());
+}
+
+std::optional<LinearOffset> streamtensor::offsetOf(MemRefType type,
+                                                   ValueRange indices) {
+  return offsetAt(type, getAsOpFoldResult(indices));
 }

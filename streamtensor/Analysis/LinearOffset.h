@@ -34,6 +34,10 @@ struct LinearOffset {
 /// when strides are not constant or an offset is no such sum.
 std::optional<LinearOffset> offsetOf(mlir::memref::SubViewOp view);
 
+/// The same for the element of memory of type `type` at `indices`.
+std::optional<LinearOffset> offsetOf(mlir::MemRefType type,
+                                     mlir::ValueRange indices);
+
 } // namespace streamtensor
 
 #endif // STREAMTENSOR_ANALYSIS_LINEAROFFSET_H

@@ -428,6 +428,7 @@ void NetworkReader::readProcess(Fields &fields, TimedProcess &process) {
   fields.ignore({"name", "loops"});
   process.kind = fields.stringOr("kind", "compute");
   process.source = fields.stringOr("source", "");
+  process.stageOf = fields.stringOr("stage_of", "");
   if (const json *program = fields.find("program")) {
     process.hasProgram = true;
     process.program =

@@ -143,16 +143,73 @@ static AccessSequence accessesOf(const std::vector<PortAccesses> &ports) {
   return result;
 }
 
+/// Without accesses to control FIFOs.
+static TimedSequence withoutControl(const TimedNetwork &network,
+                                    const TimedSequence &sequence) {
+  TimedSequence result;
+  for (const TimedNode &node : sequence) {
+    if (node.kind == Kind::Access && isFifo(node.access) &&
+        network.fifos[node.target].isControl)
+      continue;
+    result.push_back(node);
+    result.back().body = withoutControl(network, node.body);
+    result.back().otherwise = withoutControl(network, node.otherwise);
+  }
+  return result;
+}
+
+static bool isLoop(const TimedNode &node) { return node.kind == Kind::Loop; }
+
+/// The stages first, ..., last - 1 as one program: what stands before the loop
+/// of the first one, a loop with the bodies of all, what stands behind the loop
+/// of the last one.
+static TimedSequence mergeStages(const TimedNetwork &network, size_t first,
+                                 size_t last) {
+  TimedSequence result;
+  TimedNode segments;
+  for (size_t index = first; index < last; ++index) {
+    const TimedSequence program =
+        withoutControl(network, network.processes[index].program);
+    const auto loop = std::find_if(program.begin(), program.end(), isLoop);
+    result.insert(result.end(), program.begin(), loop);
+    if (loop == program.end())
+      continue;
+    if (segments.kind != Kind::Loop) {
+      segments = *loop;
+    } else {
+      segments.body.insert(segments.body.end(), loop->body.begin(),
+                           loop->body.end());
+    }
+    if (index + 1 == last) {
+      result.push_back(segments);
+      result.insert(result.end(), loop + 1, program.end());
+    }
+  }
+  return result;
+}
+
 ProcessNetwork streamtensor::programOrder(const TimedNetwork &network,
                                           const ParameterValues &values) {
   const ParameterValues all = network.complete(values);
   ProcessNetwork result;
   for (const TimedFifo &fifo : network.fifos)
     result.addFifo(fifo.name);
-  for (const TimedProcess &process : network.processes)
-    result.addProcess(process.name, process.hasProgram
-                                        ? accessesOf(process.program, all)
-                                        : accessesOf(process.accesses));
+  const std::vector<TimedProcess> &processes = network.processes;
+  for (size_t index = 0; index < processes.size();) {
+    const TimedProcess &process = processes[index];
+    size_t next = index + 1;
+    while (!process.stageOf.empty() && next < processes.size() &&
+           processes[next].stageOf == process.stageOf)
+      ++next;
+    if (!process.hasProgram)
+      result.addProcess(process.name, accessesOf(process.accesses));
+    else if (process.stageOf.empty())
+      result.addProcess(process.name, accessesOf(process.program, all));
+    else
+      result.addProcess(process.stageOf,
+                        accessesOf(mergeStages(network, index, next), all));
+    index = next;
+  }
   return result;
 }
 
@@ -212,6 +269,7 @@ private:
                         const TimedNode *pipeline) const;
   /// The product of the trip counts of a loop or pipeline.
   int64_t checkTrips(const TimedNode &node, std::vector<int64_t> &trips) const;
+  void checkStage(const TimedProcess &process) const;
   void checkTokens() const;
   void checkStarts() const;
 
@@ -394,8 +452,12 @@ void Checker::checkProcess(const TimedProcess &process) {
   where = "process '" + process.name + "'";
   if (process.hasProgram) {
     checkSequence(process.program, {}, nullptr);
+    if (!process.stageOf.empty())
+      checkStage(process);
     return;
   }
+  if (!process.stageOf.empty())
+    throw Fault{where + ": expected a stage to be given by a program"};
   if (process.latency < 0 || process.latency > kMostCycles)
     throw Fault{where + ": expected a latency from 0 on but got " +
                 std::to_string(process.latency)};
@@ -422,6 +484,25 @@ void Checker::checkProcess(const TimedProcess &process) {
                                        : std::to_string(int64_t(last)))};
     }
   }
+}
+
+void Checker::checkStage(const TimedProcess &process) const {
+  const auto loops = [](const TimedProcess &stage) {
+    return std::count_if(stage.program.begin(), stage.program.end(), isLoop);
+  };
+  if (loops(process) != 1)
+    throw Fault{where + ": expected one outermost loop in the stage of a task"};
+  if (self == 0 || network.processes[self - 1].stageOf != process.stageOf)
+    return;
+  const TimedProcess &before = network.processes[self - 1];
+  if (!before.hasProgram || loops(before) != 1 ||
+      std::find_if(before.program.begin(), before.program.end(), isLoop)
+              ->trips.front() !=
+          std::find_if(process.program.begin(), process.program.end(), isLoop)
+              ->trips.front())
+    throw Fault{where +
+                ": expected as many segments as in the stage before, '" +
+                before.name + "'"};
 }
 
 /// Tokens written and read must agree.

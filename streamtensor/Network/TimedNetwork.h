@@ -107,6 +107,12 @@ struct TimedProcess {
   std::string kind = "compute";
   /// Where it comes from in the model; for people.
   std::string source;
+  /// The task of which this is a stage, or empty. Stages of one task follow
+  /// each other in `processes`; each program has one outermost loop, over the
+  /// segments, with the same trip count in all of them. In program order, as in
+  /// the C simulation, the task is one process: in each segment the stages one
+  /// after the other, without control FIFOs.
+  std::string stageOf;
   /// Given by a program, or else by cycles and a latency.
   bool hasProgram = false;
   TimedSequence program;

@@ -186,12 +186,21 @@ std::optional<DeviceInfo> streamtensor::parseDevice(StringRef text,
       reader.fact("memory_channels", device.memoryChannels) &&
       reader.fact("channel_bytes", device.channelBytes) &&
       reader.fact("peak_gigabytes_per_second", device.peakGigabytesPerSecond) &&
+      reader.fact("memory_efficiency", device.memoryEfficiency) &&
+      reader.fact("memory_latency_cycles", device.memoryLatencyCycles) &&
+      reader.fact("launch_microseconds", device.launchMicroseconds) &&
       reader.fact("max_ports", device.maxPorts) &&
       reader.fact("memory_die", device.memoryDie) &&
       reader.fact("power_watts", device.powerWatts) &&
       (dies = reader.list("dies")) && reader.finish();
   if (!complete)
     return std::nullopt;
+  if (device.memoryEfficiency <= 0 || device.memoryEfficiency > 1 ||
+      device.clockMHz <= 0 || device.peakGigabytesPerSecond <= 0) {
+    error = name + ": expected a clock and a peak above 0, and a "
+                   "memory_efficiency above 0 and of at most 1";
+    return std::nullopt;
+  }
   for (const json::Value &value : *dies) {
     const json::Object *die = value.getAsObject();
     if (!die) {

@@ -47,6 +47,9 @@ struct DeviceInfo {
   int64_t memoryChannels = 0;
   int64_t channelBytes = 0;
   double peakGigabytesPerSecond = 0; ///< of all channels together, 10^9 bytes
+  double memoryEfficiency = 0;       ///< part of the peak that streams reach
+  int64_t memoryLatencyCycles = 0;   ///< from a request to its first beat
+  double launchMicroseconds = 0;     ///< start and end of a kernel by the host
   int64_t maxPorts = 0;              ///< AXI ports that a kernel may have
   std::string memoryDie;             ///< where the memory ports are
   double powerWatts = 0;
