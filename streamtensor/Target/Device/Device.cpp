@@ -12,10 +12,9 @@
 
 #include "streamtensor/Target/Device/Device.h"
 
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/JSON.h"
+#include "streamtensor/Target/Device/ObjectReader.h"
 
-#include <set>
+#include "llvm/ADT/STLExtras.h"
 
 using namespace streamtensor;
 using llvm::StringRef;
@@ -33,108 +32,7 @@ const Description kDescriptions[] = {
 #include "Devices.inc"
 };
 
-/// Reads the members of an object once each; what is left over is unknown.
-class Reader {
-public:
-  Reader(const json::Object &object, std::string path, std::string &error)
-      : object(object), path(std::move(path)), error(error) {}
-
-  /// A plain text member.
-  bool text(StringRef key, std::string &out) {
-    const json::Value *member = find(key);
-    if (!member)
-      return false;
-    std::optional<StringRef> value = member->getAsString();
-    if (!value)
-      return fail(key, "expected a string");
-    out = value->str();
-    return true;
-  }
-
-  /// A fact: {"value": ..., "source": "..."}.
-  bool fact(StringRef key, std::string &out) {
-    const json::Value *value = factValue(key);
-    if (!value)
-      return false;
-    std::optional<StringRef> text = value->getAsString();
-    if (!text)
-      return fail(key, "expected a string as value");
-    out = text->str();
-    return true;
-  }
-  bool fact(StringRef key, int64_t &out) {
-    const json::Value *value = factValue(key);
-    if (!value)
-      return false;
-    std::optional<int64_t> number = value->getAsInteger();
-    if (!number || *number < 0)
-      return fail(key, "expected an integer of at least 0 as value");
-    out = *number;
-    return true;
-  }
-  bool fact(StringRef key, double &out) {
-    const json::Value *value = factValue(key);
-    if (!value)
-      return false;
-    std::optional<double> number = value->getAsNumber();
-    if (!number || *number < 0)
-      return fail(key, "expected a number of at least 0 as value");
-    out = *number;
-    return true;
-  }
-
-  const json::Array *list(StringRef key) {
-    const json::Value *member = find(key);
-    if (!member)
-      return nullptr;
-    const json::Array *array = member->getAsArray();
-    if (!array)
-      fail(key, "expected a list");
-    return array;
-  }
-
-  bool finish() {
-    for (const auto &[key, value] : object)
-      if (!seen.count(StringRef(key).str()))
-        return fail(key, "expected no such key");
-    return true;
-  }
-
-  bool fail(StringRef key, StringRef what) {
-    error = path + "." + key.str() + ": " + what.str();
-    return false;
-  }
-
-private:
-  const json::Value *find(StringRef key) {
-    seen.insert(key.str());
-    const json::Value *member = object.get(key);
-    if (!member)
-      fail(key, "expected this key but got none");
-    return member;
-  }
-
-  const json::Value *factValue(StringRef key) {
-    const json::Value *member = find(key);
-    if (!member)
-      return nullptr;
-    const json::Object *fact = member->getAsObject();
-    const json::Value *value = fact ? fact->get("value") : nullptr;
-    if (!value || fact->size() != 2 ||
-        fact->getString("source").value_or("").empty()) {
-      fail(key, "expected a value with its source");
-      return nullptr;
-    }
-    return value;
-  }
-
-  const json::Object &object;
-  std::string path;
-  std::string &error;
-  std::set<std::string> seen;
-};
-
-bool readResources(Reader &reader, DeviceResources &out) {
+bool readResources(ObjectReader &reader, DeviceResources &out) {
   return reader.fact("lut", out.lut) && reader.fact("ff", out.ff) &&
          reader.fact("bram36", out.bram36) && reader.fact("uram", out.uram) &&
          reader.fact("dsp", out.dsp);
@@ -175,7 +73,7 @@ std::optional<DeviceInfo> streamtensor::parseDevice(StringRef text,
   }
   DeviceInfo device;
   std::string name = object->getString("name").value_or("device").str();
-  Reader reader(*object, name, error);
+  ObjectReader reader(*object, name, error);
   const json::Array *dies = nullptr;
   bool complete =
       reader.text("name", device.name) && reader.text("title", device.title) &&
@@ -208,7 +106,7 @@ std::optional<DeviceInfo> streamtensor::parseDevice(StringRef text,
       return std::nullopt;
     }
     DieInfo info;
-    Reader dieReader(*die, name + ".dies", error);
+    ObjectReader dieReader(*die, name + ".dies", error);
     if (!dieReader.text("name", info.name) ||
         !readResources(dieReader, info.resources) || !dieReader.finish())
       return std::nullopt;

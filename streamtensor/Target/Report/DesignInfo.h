@@ -14,9 +14,9 @@
 #ifndef STREAMTENSOR_TARGET_REPORT_DESIGNINFO_H
 #define STREAMTENSOR_TARGET_REPORT_DESIGNINFO_H
 
+#include "streamtensor/Analysis/Estimate/TaskEstimate.h"
 #include "streamtensor/Dialect/Dataflow/IR/RuntimeSizes.h"
 #include "streamtensor/Support/TokenOrder.h"
-#include "streamtensor/Target/Report/Estimate.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"

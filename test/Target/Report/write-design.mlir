@@ -97,7 +97,8 @@
 // REPORT:        "ii": 1,
 // REPORT-NEXT:   "depth": 3,
 // REPORT-NEXT:   "latency_cycles": 6,
-// REPORT-NEXT:   "initial_delay": 1,
+// The pipeline begins in the second state, its write is at stage 3 - 2.
+// REPORT-NEXT:   "initial_delay": 2,
 // REPORT-NEXT:   "origin": "estimated",
 // REPORT:        "name": "scale",
 // REPORT-NEXT:   "kind": "compute",
