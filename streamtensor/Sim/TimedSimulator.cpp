@@ -724,10 +724,19 @@ streamtensor::simulateTimed(const TimedNetwork &network,
 }
 
 std::string streamtensor::describeDeadlock(const TimedNetwork &network,
-                                           const TimedResult &result) {
+                                           const TimedResult &result,
+                                           size_t most) {
+  const std::vector<TimedBlock> &cycle = result.deadlock;
+  const size_t skipped = cycle.size() > most ? cycle.size() - most : 0;
   std::string text;
-  for (const TimedBlock &block : result.deadlock) {
+  for (size_t i = 0; i < cycle.size(); ++i) {
     text += text.empty() ? "" : ", ";
+    // The last one closes the cycle.
+    if (skipped > 0 && i == most - 1) {
+      text += std::to_string(skipped) + " more, ";
+      i += skipped;
+    }
+    const TimedBlock &block = cycle[i];
     text += "'" + network.processes[block.process].name + "' waits to " +
             (block.isWrite ? "write full" : "read empty") + " fifo '" +
             network.fifos[block.fifo].name + "' (" +

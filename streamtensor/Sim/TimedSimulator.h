@@ -104,9 +104,10 @@ std::optional<TimedResult> simulateTimed(const TimedNetwork &network,
                                          const TimedOptions &options,
                                          std::string &error);
 
-/// The cycle of a deadlock for people, as TokenDeadlock::describe.
+/// The cycle of a deadlock for people, as TokenDeadlock::describe: long ones
+/// are shortened to their first \p most - 1 processes and the last.
 std::string describeDeadlock(const TimedNetwork &network,
-                             const TimedResult &result);
+                             const TimedResult &result, size_t most = 8);
 
 } // namespace streamtensor
 

@@ -20,6 +20,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -109,7 +110,10 @@ SmallVector<scf::ForOp> streamtensor::pipelinedNest(scf::ForOp loop) {
   SmallVector<scf::ForOp> nest = {loop};
   while (!nest.back()->hasAttr(hls::kPipelineAttr)) {
     scf::ForOp inner = perfectInner(nest.back());
-    if (!inner || isFullyUnrolled(inner))
+    // Only the outermost loop of a flattened nest may have a bound that is
+    // known at run time (UG1399, semi-perfect loops).
+    if (!inner || isFullyUnrolled(inner) ||
+        !getConstantIntValue(inner.getUpperBound()))
       return {};
     nest.push_back(inner);
   }

@@ -43,7 +43,8 @@ int64_t copiesInside(mlir::Operation *op, mlir::Operation *scope);
 
 /// The pipelined loop that `loop` and the loops inside it are flattened into,
 /// and these loops, outermost first; empty when `loop` runs its body step by
-/// step. Loops are flattened when they hold nothing else that takes a cycle.
+/// step. Loops are flattened when they hold nothing else that takes a cycle and
+/// the bounds of all but the outermost are constants.
 llvm::SmallVector<mlir::scf::ForOp> pipelinedNest(mlir::scf::ForOp loop);
 
 /// The stream behind casts.

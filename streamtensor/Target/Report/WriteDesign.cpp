@@ -13,9 +13,11 @@
 
 #include "streamtensor/Target/Report/WriteDesign.h"
 
+#include "streamtensor/Network/NetworkJson.h"
 #include "streamtensor/Support/Sha256.h"
 #include "streamtensor/Target/Connectivity/Connectivity.h"
 #include "streamtensor/Target/HLSCpp/HLSCpp.h"
+#include "streamtensor/Target/Report/DeriveNetwork.h"
 #include "streamtensor/Target/Report/Passes.h"
 
 #include "llvm/Support/FileSystem.h"
@@ -166,6 +168,9 @@ LogicalResult streamtensor::writeDesign(ModuleOp module,
     for (auto [argument, port] : llvm::zip_equal(design->arguments, ports))
       argument.channel = port.channel;
   }
+  FailureOr<TimedNetwork> network = deriveNetwork(module, *design, *device);
+  if (failed(network))
+    return failure();
   auto text = [](auto &&write) {
     std::string buffer;
     llvm::raw_string_ostream os(buffer);
@@ -187,6 +192,8 @@ LogicalResult streamtensor::writeDesign(ModuleOp module,
       failed(writeFile(module, outputDir, "hls/kernel.cpp", kernel)) ||
       failed(writeHeaders(module, outputDir)) ||
       failed(writeFile(module, outputDir, "connectivity.cfg", connectivity)) ||
+      failed(writeFile(module, outputDir, "network.pn.json",
+                       printNetwork(*network))) ||
       failed(writeFile(module, outputDir, "Makefile", make)) ||
       failed(writeConstants(module, *design, outputDir)) ||
       failed(writeFile(module, outputDir, "report.json", report)) ||
