@@ -1,0 +1,348 @@
+"""Random process networks in the file format of docs/process-networks.md.
+
+A network is drawn in three steps: who is connected to whom, how many tokens each FIFO
+carries in an invocation, and when each process makes these accesses. Many of them stall,
+and a good part deadlocks; the rules of the format hold in all of them.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from math import prod
+
+from .schedule import READ, WRITE, Json
+
+SHAPES = ("chain", "fork", "join", "diamond", "mesh")
+STYLES = ("pipelines", "pipelines", "rates", "wild")
+
+
+@dataclass
+class Port:
+    """One end of a FIFO, as its process sees it."""
+
+    fifo: int
+    op: str
+    tokens: int
+
+
+@dataclass
+class Draft:
+    """A network before its processes have a time."""
+
+    names: list[str]
+    fifos: list[Json] = field(default_factory=list)
+    pipos: list[Json] = field(default_factory=list)
+    tokens: list[int] = field(default_factory=list)
+    parameters: list[Json] = field(default_factory=list)
+
+    def ports(self, name: str) -> list[Port]:
+        return [
+            Port(index, op, self.tokens[index])
+            for index, fifo in enumerate(self.fifos)
+            for op, end in ((READ, "consumer"), (WRITE, "producer"))
+            if fifo[end] == name
+        ]
+
+
+@dataclass(frozen=True)
+class Size:
+    """The deepest FIFO, and about how many tokens it carries in an invocation."""
+
+    depth: int
+    tokens: int
+
+
+SHALLOW, DEEP = Size(8, 24), Size(120, 200)
+
+
+def random_network(seed: int, size: Size = SHALLOW) -> Json:
+    """A network of 2 to 8 processes; the same seed gives the same network."""
+    rng = random.Random(f"process network {seed} {size.depth}")
+    style = rng.choice(STYLES)
+    draft = draw_connections(size, rng)
+    draw_tokens(draft, style, size, rng)
+    draw_depths(draft, size, rng)
+    programs = rng.choice((0, 0, 0.5, 1))
+    processes = []
+    for name in draft.names:
+        ports = draft.ports(name)
+        rng.shuffle(ports)
+        is_program = rng.random() < programs
+        draw = draw_program if is_program else draw_wild if style == "wild" else draw_pipeline
+        processes.append({"name": name} | draw(draft, ports, rng))
+    rng.shuffle(processes)
+    stalls = [
+        {"process": rng.choice(draft.names), "at": rng.randint(0, 20), "cycles": rng.randint(0, 30)}
+        for _ in range(rng.choice((0, 0, 0, 0, 1, 3)))
+    ]
+    return {
+        "schema": 1,
+        "design": f"random {seed}, {style}",
+        "parameters": draft.parameters,
+        "processes": processes,
+        "fifos": draft.fifos,
+        "pipos": draft.pipos,
+        "serial_invocations": rng.random() < 0.12,
+        "launch_cycles": rng.choice((0, 0, 0, 0, rng.randint(1, 20))),
+        "stalls": stalls,
+    }
+
+
+# Who is connected to whom.
+
+
+def draw_connections(size: Size, rng: random.Random) -> Draft:
+    """Processes in an order, FIFOs along it, and FIFOs with initial tokens against it."""
+    count = rng.randint(2, 8)
+    draft = Draft([f"p{index}" for index in range(count)])
+    for first, second in shape_edges(rng.choice(SHAPES), count, rng):
+        for _ in range(1 if rng.random() < 0.85 else 2):
+            add_fifo(draft, first, second, 0)
+    if rng.random() < 0.4:
+        first, second = sorted(rng.sample(range(count), 2))
+        add_fifo(draft, second, first, rng.randint(1, size.depth))
+    if rng.random() < 0.2:
+        process = rng.randrange(count)
+        add_fifo(draft, process, process, rng.randint(1, size.depth // 2))
+    if rng.random() < 0.2:
+        first, second = sorted(rng.sample(range(count), 2))
+        add_fifo(draft, first, second, rng.randint(1, 3))
+    for _ in range(rng.choice((0, 0, 0, 1, 2))):
+        first, second = sorted(rng.sample(range(count), 2))
+        ends = {"producer": draft.names[first], "consumer": draft.names[second]}
+        draft.pipos.append({"name": f"array{len(draft.pipos)}"} | ends)
+    if rng.random() < 0.1:
+        draft.names.append("alone")
+    return draft
+
+
+def shape_edges(shape: str, count: int, rng: random.Random) -> list[tuple[int, int]]:
+    last = count - 1
+    if count == 2 or shape == "chain":
+        edges = [(index, index + 1) for index in range(last)]
+        if count > 2 and rng.random() < 0.4:
+            edges.append((0, last))
+        return edges
+    if shape == "fork":
+        return [(rng.randrange((index + 1) // 2), index) for index in range(1, count)]
+    if shape == "join":
+        return [(index, rng.randrange(index + 1 + (last - index) // 2, count)) for index in range(last)]
+    if shape == "diamond":
+        # Two branches, of any lengths.
+        cut = rng.randint(1, last - 1)
+        left, right = [0, *range(1, cut), last], [0, *range(cut, last), last]
+        return [*zip(left, left[1:], strict=False), *zip(right, right[1:], strict=False)]
+    edges = [(rng.randrange(index), index) for index in range(1, count)]
+    return edges + [tuple(sorted(rng.sample(range(count), 2))) for _ in range(rng.randint(1, 4))]
+
+
+def add_fifo(draft: Draft, producer: int, consumer: int, initial_tokens: int) -> None:
+    fifo = {"producer": draft.names[producer], "consumer": draft.names[consumer]}
+    if initial_tokens:
+        fifo["initial_tokens"] = initial_tokens
+    draft.fifos.append({"name": f"f{len(draft.fifos)}"} | fifo)
+
+
+# How many tokens, and how many slots.
+
+
+def draw_tokens(draft: Draft, style: str, size: Size, rng: random.Random) -> None:
+    base = rng.randint(2, size.tokens)
+    for _ in draft.fifos:
+        tokens = base
+        if style == "rates":
+            tokens = rng.choice((base, base, 2 * base, 1, rng.randint(1, size.tokens)))
+        elif style == "wild":
+            tokens = rng.randint(1, size.tokens // 2)
+        draft.tokens.append(0 if rng.random() < 0.04 else tokens)
+
+
+def draw_depths(draft: Draft, size: Size, rng: random.Random) -> None:
+    shallowest = rng.choice((1, 1, 2, 4))
+    crossings = rng.random() < 0.3
+    for fifo in draft.fifos:
+        fifo["depth"] = max(rng.randint(shallowest, size.depth), fifo.get("initial_tokens", 0))
+        if crossings and rng.random() < 0.5:
+            fifo["crossing"] = rng.randint(1, 3)
+        if rng.random() < 0.1:
+            fifo["lanes"] = rng.randint(2, 4)
+
+
+# When: processes given by cycles.
+
+
+def draw_pipeline(_draft: Draft, ports: list[Port], rng: random.Random) -> Json:
+    """Iterations in bursts; reads early in an iteration, writes late in it."""
+    iterations = max((port.tokens for port in ports), default=rng.randint(0, 12))
+    burst = rng.choice((iterations, iterations, rng.randint(1, max(1, iterations))))
+    ii, depth = rng.choice((1, 1, 2, 3, 5)), rng.choice((2, 3, 4, rng.randint(2, 20)))
+    gap, begin = rng.choice((1, rng.randint(1, 12))), rng.choice((0, 1, rng.randint(0, 20)))
+    starts = [begin + i * ii + i // max(1, burst) * gap for i in range(iterations)]
+    accesses = []
+    for port in ports:
+        stage = 0 if port.op == READ else depth - 2
+        if rng.random() < 0.15:
+            stage = rng.randrange(depth)
+        chosen = choose(range(iterations), port.tokens, rng)
+        accesses.append(port_accesses(port, [starts[i] + stage for i in chosen], rng))
+    latency = (starts[-1] if starts else begin) + depth + rng.choice((-1, 0, 0, 0, 3))
+    return {"latency": max(latency, 1), "accesses": accesses}
+
+
+def draw_wild(_draft: Draft, ports: list[Port], rng: random.Random) -> Json:
+    """Accesses at any cycles, often several in one."""
+    most = max((port.tokens for port in ports), default=0)
+    pool = sorted(rng.sample(range(4 * most + 8), most + rng.randint(0, most + 4)))
+    accesses, last = [], 0
+    for port in ports:
+        chosen = sorted(rng.sample(pool, port.tokens))
+        last = max([last, *chosen])
+        accesses.append(port_accesses(port, chosen, rng))
+    return {"latency": max(last + rng.choice((0, 1, 1, 2, 10)), 1), "accesses": accesses}
+
+
+def choose(iterations: range, tokens: int, rng: random.Random) -> list[int]:
+    """Which iterations access a FIFO that has fewer tokens than there are iterations."""
+    total = len(iterations)
+    if tokens == 0:
+        return []
+    return rng.choice(
+        (
+            [i * total // tokens for i in range(tokens)],
+            list(iterations[:tokens]),
+            list(iterations[total - tokens :]),
+        )
+    )
+
+
+def port_accesses(port: Port, cycles: list[int], rng: random.Random) -> Json:
+    fifo = f"f{port.fifo}" if rng.random() < 0.3 else port.fifo
+    return {"fifo": fifo, "op": port.op, "at": compressed(cycles, rng.randint(2, 3))}
+
+
+def compressed(cycles: list[int], levels: int) -> list[list[int]]:
+    """An `at` list of these cycles, which must be sorted, with `levels` pairs in each entry."""
+    entries = [[cycle] for cycle in cycles]
+    for _ in range(levels):
+        merged: list[list[int]] = []
+        for first, *pairs in entries:
+            if merged and merged[-1][1:-2] == pairs:
+                start, *_, step, count = merged[-1]
+                if count == 1:
+                    step = first - start
+                if first == start + count * step:
+                    merged[-1][-2:] = [step, count + 1]
+                    continue
+            merged.append([first, *pairs, 0, 1])
+        entries = merged
+    return entries
+
+
+# When: processes given by a program.
+
+
+def draw_program(draft: Draft, ports: list[Port], rng: random.Random) -> Json:
+    """Phases of loops and pipelines, each with some of the ports in it."""
+    phases = [ports]
+    if rng.random() < 0.25:
+        phases = [[port for port in ports if port.op == op] for op in (READ, WRITE)]
+    nodes: list[Json] = []
+    for phase in phases:
+        if rng.random() < 0.7:
+            nodes.append({"wait": rng.randint(1, 6)})
+        iterations = max((port.tokens for port in phase), default=rng.randint(0, 6))
+        outer = rng.choice((1, rng.randint(1, max(1, iterations))))
+        inner = -(-iterations // outer)
+        nest = rng.choice((draw_nest, draw_flat_nest, draw_outer_accesses))
+        nodes += nest(draft, phase, outer, inner, rng)
+    if rng.random() < 0.5:
+        nodes.append({"wait": rng.randint(1, 5)})
+    return {"program": nodes or [{"wait": 1}]}
+
+
+def draw_nest(
+    draft: Draft, ports: list[Port], outer: int, inner: int, rng: random.Random
+) -> list[Json]:
+    """A loop of pipelines."""
+    pipeline = draw_pipeline_node(draft, ports, [outer, inner], [inner], rng)
+    loop = {"loop": trip(draft, outer, rng), "body": [pipeline]}
+    if rng.random() < 0.6:
+        loop["overhead"] = rng.randint(0, 4)
+    return [loop]
+
+
+def draw_flat_nest(
+    draft: Draft, ports: list[Port], outer: int, inner: int, rng: random.Random
+) -> list[Json]:
+    """A pipeline of a flattened nest."""
+    return [draw_pipeline_node(draft, ports, [outer, inner], [outer, inner], rng)]
+
+
+def draw_outer_accesses(
+    draft: Draft, ports: list[Port], outer: int, inner: int, rng: random.Random
+) -> list[Json]:
+    """A loop of loops without a pipeline, and of accesses outside of the inner one."""
+    sparse = [port for port in ports if port.tokens <= outer and rng.random() < 0.7]
+    dense = [port for port in ports if port not in sparse]
+    body = [guarded(port, [outer, inner], {}, rng) for port in dense]
+    at = rng.randint(0, len(body))
+    body.insert(at, {"wait": rng.randint(1, 3)})
+    inner_loop = {"loop": trip(draft, inner, rng), "body": body}
+    around = [guarded(port, [outer], {}, rng) for port in sparse]
+    at = rng.randint(0, len(around))
+    around.insert(at, inner_loop)
+    return [{"loop": trip(draft, outer, rng), "body": around, "overhead": rng.randint(1, 3)}]
+
+
+def draw_pipeline_node(
+    draft: Draft, ports: list[Port], counts: list[int], own: list[int], rng: random.Random
+) -> Json:
+    """A pipeline with trips `own`, the inner ones of the trips `counts` around its body."""
+    depth = rng.choice((2, 3, 4, rng.randint(2, 16)))
+    body = []
+    for port in ports:
+        stage = 0 if port.op == READ else depth - 2
+        if rng.random() < 0.15:
+            stage = rng.randrange(depth)
+        body.append(guarded(port, counts, {"stage": stage}, rng))
+    trips = [trip(draft, count, rng) for count in own]
+    return {"pipeline": trips, "ii": rng.choice((1, 1, 2, 3, 5)), "depth": depth, "body": body}
+
+
+def guarded(port: Port, counts: list[int], stage: Json, rng: random.Random) -> Json:
+    """An access in exactly `port.tokens` of the iterations of a nest of these trips."""
+    access = {port.op: f"f{port.fifo}" if rng.random() < 0.3 else port.fifo} | stage
+    total, tokens = prod(counts), port.tokens
+    if total == tokens:
+        return access
+    number = "i0" if len(counts) == 1 else f"i0 * {counts[1]} + i1"
+    choices = [
+        (f"{number} < {tokens}", True),
+        (f"{total} - {tokens} <= {number}", True),
+        (f"{number} >= {tokens}", False),
+        (f"not ({number} >= {tokens}) and i0 >= 0 or {number} == -1", True),
+    ]
+    if tokens and total % tokens == 0:
+        step = total // tokens
+        choices.append((f"({number}) % {step} == {rng.randrange(step)}", True))
+        choices.append((f"({number}) / {step} * {step} != {number}", False))
+    condition, is_then = rng.choice(choices)
+    then, otherwise = ([access], []) if is_then else ([], [access])
+    return {"if": condition, "then": then, "else": otherwise}
+
+
+def trip(draft: Draft, count: int, rng: random.Random) -> int | str:
+    """A trip count that is `count` where each parameter has its maximum."""
+    if count < 1 or rng.random() < 0.7:
+        return count
+    name = f"n{len(draft.parameters)}"
+    text, most = rng.choice(
+        (
+            (name, count),
+            (f"ceildiv({name}, 4)", 4 * count - 1),
+            (f"{count % 3} + 3 * {name}", count // 3),
+        )
+    )
+    draft.parameters.append({"name": name, "min": most, "max": most})
+    return text
