@@ -7,6 +7,7 @@ and a good part deadlocks; the rules of the format hold in all of them.
 
 from __future__ import annotations
 
+import itertools
 import random
 from dataclasses import dataclass, field
 from math import prod
@@ -127,14 +128,17 @@ def shape_edges(shape: str, count: int, rng: random.Random) -> list[tuple[int, i
     if shape == "fork":
         return [(rng.randrange((index + 1) // 2), index) for index in range(1, count)]
     if shape == "join":
-        return [(index, rng.randrange(index + 1 + (last - index) // 2, count)) for index in range(last)]
+        return [
+            (index, rng.randrange(index + 1 + (last - index) // 2, count)) for index in range(last)
+        ]
     if shape == "diamond":
         # Two branches, of any lengths.
         cut = rng.randint(1, last - 1)
-        left, right = [0, *range(1, cut), last], [0, *range(cut, last), last]
-        return [*zip(left, left[1:], strict=False), *zip(right, right[1:], strict=False)]
+        branches = [0, *range(1, cut), last], [0, *range(cut, last), last]
+        return [edge for branch in branches for edge in itertools.pairwise(branch)]
     edges = [(rng.randrange(index), index) for index in range(1, count)]
-    return edges + [tuple(sorted(rng.sample(range(count), 2))) for _ in range(rng.randint(1, 4))]
+    more = [sorted(rng.sample(range(count), 2)) for _ in range(rng.randint(1, 4))]
+    return edges + [(first, second) for first, second in more]
 
 
 def add_fifo(draft: Draft, producer: int, consumer: int, initial_tokens: int) -> None:

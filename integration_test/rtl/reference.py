@@ -65,7 +65,9 @@ class Reference:
         self.network = network
         self.invocations = invocations
         self.fifos = [
-            Fifo(each["depth"], each["initial_tokens"], each["crossing"], peak=each["initial_tokens"])
+            Fifo(
+                each["depth"], each["initial_tokens"], each["crossing"], peak=each["initial_tokens"]
+            )
             for each in network.fifos
         ]
         self.processes = [Process() for _ in network.processes]
@@ -107,13 +109,13 @@ class Reference:
         stall = self.network.processes[index].stalls.get(process.own_time, 0)
         return process.is_running and process.held < stall
 
-    def missing(self, index: int) -> list[Access]:
+    def missing(self, index: int) -> set[Access]:
         """The accesses of this cycle that cannot happen."""
         process = self.processes[index]
         if not process.is_running or self.holds(index):
-            return []
+            return set()
         wanted = self.network.processes[index].events.get(process.own_time, [])
-        return [each for each in wanted if not self.fifos[each.fifo].can(each.op, self.now)]
+        return {each for each in wanted if not self.fifos[each.fifo].can(each.op, self.now)}
 
     def advance(self, index: int) -> None:
         """Rules 1 to 3 for a process all of whose accesses can happen."""
@@ -169,7 +171,14 @@ class Reference:
         result = Result(self.last, has_ended)
         for index, process in enumerate(self.processes):
             starts, ends = len(process.starts), len(process.ends)
-            counts = (process.busy, process.waits[READ], process.waits[WRITE], starts, ends, process.own_time)
+            counts = (
+                process.busy,
+                process.waits[READ],
+                process.waits[WRITE],
+                starts,
+                ends,
+                process.own_time,
+            )
             result.processes.append(ProcessResult(*counts, self.missing(index)))
         for fifo in self.fifos:
             result.fifos.append(FifoResult(fifo.peak, fifo.in_use(self.now)))

@@ -6,7 +6,7 @@ import ast
 import itertools
 import operator
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
@@ -242,9 +242,21 @@ def start_rules(network: Network, process: int) -> StartRules:
         {
             producers[f]
             for f in fifos
-            if consumers[f] == process != producers[f]
-            and not network.fifos[f]["initial_tokens"]
+            if consumers[f] == process != producers[f] and not network.fifos[f]["initial_tokens"]
         },
         {producers[a] for a in arrays if consumers[a] == process},
         {consumers[a] for a in arrays if producers[a] == process},
     )
+
+
+def processes_waited_for(
+    network: Network, process: int, started: Sequence[int], ended: Sequence[int]
+) -> list[int]:
+    """For whom a process waits that has not started its next invocation."""
+    rules, m = start_rules(network, process), started[process]
+    return [
+        *(p for p in rules.after_start if started[p] <= m),
+        *(p for p in rules.after_end if ended[p] <= m),
+        *(p for p in rules.after_end_before_last if ended[p] + 1 < m),
+        *(p for p in range(len(network.processes)) if network.serial and ended[p] < m),
+    ]

@@ -72,7 +72,7 @@ class ProcessResult:
     started: int
     ended: int
     own_time: int
-    missing: list[Access]
+    missing: set[Access]
 
 
 @dataclass
@@ -111,8 +111,7 @@ class Generator:
     def text(self) -> str:
         count = len(self.cases)
         instances = "\n".join(
-            f"  network_{number} n{number} ("
-            f".finished(finished[{number}]));"
+            f"  network_{number} n{number} (.finished(finished[{number}]));"
             for number in range(count)
         )
         top = f"""\
@@ -163,7 +162,7 @@ endmodule
                 *(fifo_instance(number, f, network.fifos[f], ends) for f in fifos),
                 "  monitor m (",
                 f"      .network({number}), .patience({patience(network)}),",
-                f"      .any_active(active != 0), .any_notable(notable != 0),",
+                "      .any_active(active != 0), .any_notable(notable != 0),",
                 f"      .all_ended({all_ended}),",
                 "      .report(report), .finished(finished));",
                 "endmodule\n",
@@ -277,7 +276,7 @@ def read_report(text: str, generator: Generator) -> list[Result]:
         result = Result(last, bool(has_ended))
         for p, ports in enumerate(generator.ports[number]):
             *words, missing = rows["process"][number, p]
-            bits = [ports[bit] for bit, value in enumerate(reversed(missing)) if value == "1"]
+            bits = {ports[bit] for bit, value in enumerate(reversed(missing)) if value == "1"}
             result.processes.append(ProcessResult(*map(int, words), bits))
         for f in range(len(case.network.fifos)):
             result.fifos.append(FifoResult(*map(int, rows["fifo"][number, f])))
