@@ -256,71 +256,79 @@ def draw_program(draft: Draft, ports: list[Port], rng: random.Random) -> Json:
         if rng.random() < 0.7:
             nodes.append({"wait": rng.randint(1, 6)})
         iterations = max((port.tokens for port in phase), default=rng.randint(0, 6))
-        outer = rng.choice((1, rng.randint(1, max(1, iterations))))
-        inner = -(-iterations // outer)
-        nest = rng.choice((draw_nest, draw_flat_nest, draw_outer_accesses))
-        nodes += nest(draft, phase, outer, inner, rng)
+        nodes += draw_level(draft, phase, draw_trips(iterations, rng), 0, rng)
     if rng.random() < 0.5:
         nodes.append({"wait": rng.randint(1, 5)})
     return {"program": nodes or [{"wait": 1}]}
 
 
-def draw_nest(
-    draft: Draft, ports: list[Port], outer: int, inner: int, rng: random.Random
+def draw_trips(iterations: int, rng: random.Random) -> list[int]:
+    """The trips of a nest of 1 to 3 loops with at least so many iterations."""
+    trips: list[int] = []
+    for _ in range(rng.choice((0, 1, 1, 2))):
+        trips.append(rng.randint(1, max(1, iterations)))
+        iterations = -(-iterations // trips[-1])
+    return [*trips, iterations]
+
+
+def draw_level(
+    draft: Draft, ports: list[Port], trips: list[int], level: int, rng: random.Random
 ) -> list[Json]:
-    """A loop of pipelines."""
-    pipeline = draw_pipeline_node(draft, ports, [outer, inner], [inner], rng)
-    loop = {"loop": trip(draft, outer, rng), "body": [pipeline]}
-    if rng.random() < 0.6:
-        loop["overhead"] = rng.randint(0, 4)
-    return [loop]
-
-
-def draw_flat_nest(
-    draft: Draft, ports: list[Port], outer: int, inner: int, rng: random.Random
-) -> list[Json]:
-    """A pipeline of a flattened nest."""
-    return [draw_pipeline_node(draft, ports, [outer, inner], [outer, inner], rng)]
-
-
-def draw_outer_accesses(
-    draft: Draft, ports: list[Port], outer: int, inner: int, rng: random.Random
-) -> list[Json]:
-    """A loop of loops without a pipeline, and of accesses outside of the inner one."""
-    sparse = [port for port in ports if port.tokens <= outer and rng.random() < 0.7]
+    """What stands in the loops trips[:level] of a nest, and accesses these ports."""
+    if level == len(trips):
+        body = [guarded(port, trips, {}, rng) for port in ports]
+        body.insert(rng.randint(0, len(body)), {"wait": rng.randint(1, 3)})
+        return body
+    if rng.random() < 0.5:
+        return draw_pipelines(draft, ports, trips, level, rng)
+    around = trips[: level + 1]
+    sparse = [port for port in ports if port.tokens <= prod(around) and rng.random() < 0.4]
     dense = [port for port in ports if port not in sparse]
-    body = [guarded(port, [outer, inner], {}, rng) for port in dense]
+    body = [guarded(port, around, {}, rng) for port in sparse]
     at = rng.randint(0, len(body))
-    body.insert(at, {"wait": rng.randint(1, 3)})
-    inner_loop = {"loop": trip(draft, inner, rng), "body": body}
-    around = [guarded(port, [outer], {}, rng) for port in sparse]
-    at = rng.randint(0, len(around))
-    around.insert(at, inner_loop)
-    return [{"loop": trip(draft, outer, rng), "body": around, "overhead": rng.randint(1, 3)}]
+    body[at:at] = draw_level(draft, dense, trips, level + 1, rng)
+    if rng.random() < 0.3:
+        loop = {"loop": rng.randint(0, 2), "body": [{"wait": 1}], "overhead": 1}
+        branches = {"then": [{"wait": rng.randint(1, 4)}], "else": [loop]}
+        body.insert(rng.randint(0, len(body)), {"if": f"i{level} % 2 == 0"} | branches)
+    # An iteration takes time, so that no access is twice in one cycle.
+    overhead = rng.randint(1, 3) if sparse else rng.choice((0, 0, 1, 4))
+    loop = {"loop": trip(draft, trips[level], rng), "body": body}
+    return [loop | {"overhead": overhead} if overhead else loop]
 
 
-def draw_pipeline_node(
-    draft: Draft, ports: list[Port], counts: list[int], own: list[int], rng: random.Random
-) -> Json:
-    """A pipeline with trips `own`, the inner ones of the trips `counts` around its body."""
-    depth = rng.choice((2, 3, 4, rng.randint(2, 16)))
-    body = []
-    for port in ports:
-        stage = 0 if port.op == READ else depth - 2
-        if rng.random() < 0.15:
-            stage = rng.randrange(depth)
-        body.append(guarded(port, counts, {"stage": stage}, rng))
-    trips = [trip(draft, count, rng) for count in own]
-    return {"pipeline": trips, "ii": rng.choice((1, 1, 2, 3, 5)), "depth": depth, "body": body}
+def draw_pipelines(
+    draft: Draft, ports: list[Port], trips: list[int], level: int, rng: random.Random
+) -> list[Json]:
+    """One pipeline of the loops trips[level:], or one for some of the ports and one for others."""
+    groups = [ports]
+    if len(ports) > 1 and rng.random() < 0.25:
+        cut = rng.randint(1, len(ports) - 1)
+        groups = [ports[:cut], ports[cut:]]
+    nodes = []
+    for group in groups:
+        depth = rng.choice((2, 3, 4, rng.randint(2, 16)))
+        body = []
+        for port in group:
+            stage = 0 if port.op == READ else depth - 2
+            if rng.random() < 0.15:
+                stage = rng.randrange(depth)
+            body.append(guarded(port, trips, {"stage": stage}, rng))
+        own = [trip(draft, count, rng) for count in trips[level:]]
+        ii = rng.choice((1, 1, 2, 3, 5))
+        nodes.append({"pipeline": own, "ii": ii, "depth": depth, "body": body})
+    return nodes
 
 
-def guarded(port: Port, counts: list[int], stage: Json, rng: random.Random) -> Json:
+def guarded(port: Port, trips: list[int], stage: Json, rng: random.Random) -> Json:
     """An access in exactly `port.tokens` of the iterations of a nest of these trips."""
     access = {port.op: f"f{port.fifo}" if rng.random() < 0.3 else port.fifo} | stage
-    total, tokens = prod(counts), port.tokens
+    total, tokens = prod(trips), port.tokens
     if total == tokens:
         return access
-    number = "i0" if len(counts) == 1 else f"i0 * {counts[1]} + i1"
+    number = "i0"
+    for level, count in enumerate(trips[1:], 1):
+        number = f"({number}) * {count} + i{level}"
     choices = [
         (f"{number} < {tokens}", True),
         (f"{total} - {tokens} <= {number}", True),
