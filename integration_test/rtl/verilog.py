@@ -3,7 +3,8 @@
 A network becomes a module that connects instances of `process.v` and `fifo.v`; its
 starts (rule 4) are the only logic of its own. The accesses of the processes are data, a
 table that the top module reads when it starts, so that one build of Verilator, with few
-different modules in it, simulates hundreds of networks side by side.
+different modules in it, simulates hundreds of networks side by side. Clock and reset are
+read from the top module, for ports would give each instance a clock of its own.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ int main(int argc, char **argv) {
   context->commandArgs(argc, argv);
   auto top = std::make_unique<Vtop>(context.get());
   top->reset = 1;
-  for (long cycle = 0; !context->gotFinish(); ++cycle) {
+  while (!context->gotFinish()) {
     top->clock = 0;
     top->eval();
     top->clock = 1;
@@ -239,10 +240,12 @@ def may_start(network: Network, process: int) -> str:
     return " && ".join(terms) or "1'b1"
 
 
-def run_tool(command: list[str], directory: Path) -> None:
-    run = subprocess.run(command, cwd=directory, capture_output=True, text=True)
+def run_tool(command: list[str], directory: Path) -> str:
+    """Returns what a program prints, which must succeed."""
+    run = subprocess.run(command, cwd=directory, capture_output=True, text=True, timeout=600)
     if run.returncode != 0:
         raise RuntimeError(f"{command[0]} failed:\n{run.stdout[-4000:]}{run.stderr[-4000:]}")
+    return run.stdout
 
 
 def simulate(cases: list[Case], directory: Path) -> list[Result]:
@@ -256,10 +259,8 @@ def simulate(cases: list[Case], directory: Path) -> list[Result]:
     run_tool([*verilate, *sources, "--Mdir", "obj"], directory)
     make = ["make", "--jobs=2", "-C", "obj", "-f", "Vtop.mk", "OPT_FAST=-O0", "OPT_GLOBAL=-O0"]
     run_tool([*make, f"OBJCACHE={shutil.which('ccache') or ''}"], directory)
-    run = subprocess.run(
-        [directory / "obj" / "Vtop"], cwd=directory, capture_output=True, text=True, check=True
-    )
-    return read_report(run.stdout, generator)
+    report = run_tool([str(directory / "obj" / "Vtop")], directory)
+    return read_report(report, generator)
 
 
 def read_report(text: str, generator: Generator) -> list[Result]:
