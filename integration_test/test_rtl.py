@@ -9,6 +9,7 @@ Skipped where the C++ tools or Verilator are missing.
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import shutil
@@ -133,6 +134,18 @@ def counters(process: Json) -> tuple[int, int, int]:
 @pytest.mark.parametrize("name", [*RANDOM, *LONG])
 def test_random_network(name: str, judged: dict[str, Judged], tmp_path: Path) -> None:
     check_report(run_simulator((RANDOM | LONG)[name], INVOCATIONS, tmp_path), judged[name])
+
+
+def test_peaks_are_enough(judged: dict[str, Judged], tmp_path: Path) -> None:
+    """With its peak as depth, no FIFO is full for a writer any more than before (rule 8)."""
+    ended = [name for name in RANDOM if judged[name].rtl.has_ended]
+    for name in ended:
+        peaks = [max(1, fifo.peak) for fifo in judged[name].rtl.fifos]
+        network = copy.deepcopy(RANDOM[name])
+        for fifo, peak in zip(network["fifos"], peaks, strict=True):
+            fifo["depth"] = peak
+        report = run_simulator(network, INVOCATIONS, tmp_path)
+        assert report["cycles"] == judged[name].rtl.cycles, name
 
 
 @pytest.mark.parametrize("name", CASES)
