@@ -161,8 +161,9 @@ TEST_F(EstimateTest, SharedUnitsAndCarriedSums) {
   EXPECT_EQ(task.resources.dsp, 2 * 3);
   // (2 * 78 + 338) * 1.09
   EXPECT_EQ(task.resources.lut, 538);
-  // An adder in fabric counts 5 cycles.
-  EXPECT_EQ(task.depth, 3 + 4 + 5);
+  // An adder in fabric counts 5 cycles. Four products share a unit, the last
+  // one begins 3 cycles after the first; a recurrence hides half of that.
+  EXPECT_EQ(task.depth, 3 + 4 + 5 + 2);
 }
 
 TEST_F(EstimateTest, Storage) {
@@ -172,12 +173,71 @@ TEST_F(EstimateTest, Storage) {
   EXPECT_EQ(estimateFifo(33, 32).lut, 100);
   EXPECT_EQ(estimateFifo(128, 32).lut, 179);
   EXPECT_EQ(estimateFifo(128, 32).bram18, 0);
-  // 512 words of 36 bits a block: 2 * ceil(512 / 36) = 30 for 1024 x 512 bits.
+  EXPECT_EQ(estimateFifo(256, 32).lut, 70);
+  EXPECT_EQ(estimateFifo(257, 32).lut, 78);
+  EXPECT_EQ(estimateFifo(257, 32).ff, 95);
+  // A block holds 1024 x 18 bits: ceil(512 / 18) = 29 for 1024 x 512 bits.
   EXPECT_EQ(estimateFifo(1024, 32).bram18, 2);
-  EXPECT_EQ(estimateFifo(1024, 512).bram18, 30);
+  EXPECT_EQ(estimateFifo(1024, 512).bram18, 29);
+  // 2048 x 9 bits: one block for bytes.
+  EXPECT_EQ(bram18Blocks(2048, 8), 1);
+  EXPECT_EQ(bram18Blocks(0, 8), 0);
+  // 16.8 Mbit: csynth books one block, 1024 are needed.
+  EXPECT_EQ(csynthFifo(524288, 32).bram18, 1);
+  EXPECT_EQ(estimateFifo(524288, 32).bram18, 1024);
   // 16 bursts of 64 beats.
-  EXPECT_EQ(estimatePort(512, 64).bram18, 30);
+  EXPECT_EQ(estimatePort(512, 64).bram18, 29);
   EXPECT_EQ(estimatePort(32, 64).bram18, 2);
+}
+
+/// Arrays of published designs as csynth counts them (33 LUT, ceil(words / 512)
+/// blocks, four blocks, one URAM, 21 blocks for 11000 words), and as needed.
+TEST_F(EstimateTest, Arrays) {
+  auto csynth = [](int64_t words) { return csynthArray({words, 32}); };
+  EXPECT_EQ(csynth(41).lut, 33);
+  EXPECT_EQ(csynth(128).lut, 65);
+  EXPECT_EQ(csynth(195).bram18, 1);
+  EXPECT_EQ(csynth(798).bram18, 2);
+  EXPECT_EQ(csynth(1710).bram18, 4);
+  EXPECT_EQ(csynth(3420).uram, 1);
+  EXPECT_EQ(csynth(5700).bram18, 16);
+  EXPECT_EQ(csynth(11000).bram18, 21);
+  // Banks and halves multiply.
+  EXPECT_EQ(csynthArray({512, 32, 8, true}).bram18, 16);
+  EXPECT_EQ(estimateArray({512, 32, 8, true}, MemoryKind::Bram).bram18, 16);
+  // 11000 words of 32 bits: 22 blocks of 512 x 36.
+  EXPECT_EQ(estimateArray({11000, 32}, MemoryKind::Bram).bram18, 22);
+  // Both halves of 2000 words fit into one UltraRAM of 4096 x 72.
+  EXPECT_EQ(estimateArray({2000, 72, 1, true}, MemoryKind::Uram).uram, 1);
+  EXPECT_EQ(estimateArray({2000, 73, 1, true}, MemoryKind::Uram).uram, 2);
+}
+
+/// The choice takes the smallest share of what is left, and says what is
+/// missing when nothing fits.
+TEST_F(EstimateTest, ChoiceOfMemory) {
+  std::string reason;
+  ResourceUse left;
+  left.lut = left.ff = 100000;
+  left.bram18 = 100;
+  left.uram = 10;
+  auto kind = [&](StorageShape shape) {
+    std::optional<StorageChoice> choice =
+        chooseArrayMemory(shape, left, reason);
+    return choice ? memoryKindName(choice->kind).str() : "none";
+  };
+  EXPECT_EQ(kind({1, 32, 8}), "registers");
+  EXPECT_EQ(kind({64, 32}), "lutram");
+  // 16 of 100 blocks, or 1 of 10.
+  EXPECT_EQ(kind({4096, 64}), "uram");
+  EXPECT_EQ(kind({2048, 32}), "bram");
+  left.bram18 = 3;
+  left.uram = 0;
+  EXPECT_EQ(kind({2048, 32}), "none");
+  EXPECT_EQ(reason, "expected memory for it but got too little: bram needs 4 "
+                    "BRAM18 of 3; uram needs 1 URAM of 0");
+  std::optional<StorageChoice> fifo = chooseFifoMemory({16, 32}, left, reason);
+  ASSERT_TRUE(fifo);
+  EXPECT_EQ(memoryKindName(fifo->kind), "srl");
 }
 
 /// Lanes that add into one cell follow each other: eight sums in fabric of 4

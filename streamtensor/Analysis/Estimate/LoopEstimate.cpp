@@ -15,6 +15,7 @@
 #include "streamtensor/Analysis/Estimate/LoopEstimate.h"
 
 #include "streamtensor/Analysis/Estimate/LoopFacts.h"
+#include "streamtensor/Analysis/Estimate/LoopRules.h"
 #include "streamtensor/Dialect/HLS/IR/HLS.h"
 #include "streamtensor/Dialect/Stream/IR/Stream.h"
 
@@ -24,11 +25,6 @@
 
 using namespace mlir;
 using namespace streamtensor;
-
-/// Cycles of a pipeline that are no operators: entry, exit and their registers.
-static constexpr int64_t kPipelineOverhead = 3;
-/// Cycles to read a word of an array in memory.
-static constexpr int64_t kArrayReadCycles = 1;
 
 int64_t LoopEstimate::iterations() const {
   int64_t count = 1;
@@ -61,15 +57,76 @@ static bool isCarried(Operation *op, Operation *loop) {
   return false;
 }
 
-int64_t streamtensor::pathCycles(Operation *op, Operation *carriedLoop) {
-  const OperatorInfo *unit = operatorOf(op, isCarried(op, carriedLoop));
+/// The buffer of an access to an array in memory; null for registers, tokens
+/// and device memory.
+static stream::BufferOp arrayOf(Operation *op, const PathContext &context) {
+  Value memory;
+  if (auto load = dyn_cast<memref::LoadOp>(op))
+    memory = load.getMemRef();
+  else if (auto store = dyn_cast<memref::StoreOp>(op))
+    memory = store.getMemRef();
+  else
+    return nullptr;
+  if (context.arrays)
+    if (Value bound = context.arrays->lookup(memory))
+      memory = bound;
+  auto buffer = memory.getDefiningOp<stream::BufferOp>();
+  return buffer && buffer->hasAttr(hls::kStorageAttr) ? buffer : nullptr;
+}
+
+static ValueRange indicesOf(Operation *op) {
+  if (auto load = dyn_cast<memref::LoadOp>(op))
+    return load.getIndices();
+  return cast<memref::StoreOp>(op).getIndices();
+}
+
+/// Whether the address of an access to `buffer` at `indices` needs a product:
+/// a stride inside of a bank is no power of two.
+static bool needsProduct(stream::BufferOp buffer, ValueRange indices) {
+  auto type = cast<MemRefType>(buffer.getType());
+  SmallVector<int64_t> sizes(type.getShape());
+  if (auto partitions = buffer->getAttrOfType<ArrayAttr>(hls::kPartitionAttr))
+    for (auto partition : partitions.getAsRange<hls::PartitionAttr>()) {
+      int64_t &size = sizes[partition.getDim() - 1];
+      size = partition.getFactor() == 0
+                 ? 1
+                 : llvm::divideCeil(size, partition.getFactor());
+    }
+  int64_t stride = 1;
+  for (int64_t dim = sizes.size() - 1; dim >= 0; --dim) {
+    bool counts = sizes[dim] > 1 && !loopsOf(indices[dim]).empty();
+    if (counts && !llvm::isPowerOf2_64(stride))
+      return true;
+    stride *= sizes[dim];
+  }
+  return false;
+}
+
+int64_t streamtensor::pathCycles(Operation *op, const PathContext &context) {
+  if (stream::BufferOp buffer = arrayOf(op, context))
+    return (isa<memref::LoadOp>(op) ? kArrayReadCycles : 0) +
+           (needsProduct(buffer, indicesOf(op)) ? kAddressCycles : 0);
+  const OperatorInfo *unit = operatorOf(op, isCarried(op, context.carriedLoop));
   return unit ? unit->pathCycles() : 0;
 }
 
 void streamtensor::countOperators(Operation *scope, OperatorUses &uses,
-                                  Operation *carriedLoop) {
+                                  const PathContext &context) {
+  const OperatorInfo &product = OperatorLibrary::standard().get("address_mac");
+  SmallVector<std::pair<Operation *, ValueRange>> addresses;
   scope->walk([&](Operation *op) {
-    const OperatorInfo *unit = operatorOf(op, isCarried(op, carriedLoop));
+    if (stream::BufferOp buffer = arrayOf(op, context)) {
+      // Accesses at the same indices share one address.
+      std::pair<Operation *, ValueRange> address(buffer, indicesOf(op));
+      if (needsProduct(buffer, address.second) &&
+          !llvm::is_contained(addresses, address)) {
+        addresses.push_back(address);
+        uses[&product] += 1;
+      }
+      return;
+    }
+    const OperatorInfo *unit =
+        operatorOf(op, isCarried(op, context.carriedLoop));
     if (!unit)
       return;
     int64_t copies = op == scope ? 1 : copiesInside(op, scope);
@@ -77,18 +134,6 @@ void streamtensor::countOperators(Operation *scope, OperatorUses &uses,
       copies *= unrollFactor(loop);
     uses[unit] += isAddress(*unit) ? 1 : copies;
   });
-}
-
-/// Cycles until what `op` reads from a memory is there.
-static int64_t accessCycles(Operation *op) {
-  auto load = dyn_cast<memref::LoadOp>(op);
-  if (!load)
-    return 0;
-  if (auto buffer = load.getMemRef().getDefiningOp<stream::BufferOp>())
-    return buffer->hasAttr(hls::kStorageAttr) ? kArrayReadCycles : 0;
-  // An array of the caller of a stage.
-  bool isArgument = isa<BlockArgument>(load.getMemRef());
-  return isArgument && !deviceMemoryOf(load.getMemRef()) ? kArrayReadCycles : 0;
 }
 
 /// The longest path from the loads of the cell that `store` writes to it.
@@ -133,7 +178,7 @@ static int64_t cyclesOfChains(scf::ForOp loop) {
 
 int64_t streamtensor::pathCycles(Block &block,
                                  llvm::DenseMap<Value, int64_t> &ready,
-                                 Operation *carriedLoop) {
+                                 const PathContext &context) {
   int64_t end = 0;
   for (Operation &op : block) {
     int64_t time = 0;
@@ -142,10 +187,10 @@ int64_t streamtensor::pathCycles(Block &block,
       if (known != ready.end())
         time = std::max(time, known->second);
     }
-    time += pathCycles(&op, carriedLoop) + accessCycles(&op);
+    time += pathCycles(&op, context);
     for (Region &region : op.getRegions())
       for (Block &inner : region)
-        time = std::max(time, pathCycles(inner, ready, carriedLoop));
+        time = std::max(time, pathCycles(inner, ready, context));
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
       int64_t chains = cyclesOfChains(loop);
       if (chains > 0)
@@ -175,17 +220,22 @@ LoopEstimate streamtensor::estimateLoop(ArrayRef<scf::ForOp> nest,
   estimate.cause = estimate.interval > estimate.bounds.largest()
                        ? IntervalCause::Requested
                        : estimate.bounds.cause();
-  Operation *carried =
-      estimate.interval >=
-              OperatorLibrary::standard().get("fadd_fabric").latency
-          ? loop.getOperation()
-          : nullptr;
-  llvm::DenseMap<Value, int64_t> ready;
-  // The last of several accesses to one port is so much later than the first.
-  int64_t transfer =
+  PathContext context;
+  context.arrays = &arrays;
+  if (estimate.interval >=
+      OperatorLibrary::standard().get("fadd_fabric").latency)
+    context.carriedLoop = loop;
+  countOperators(loop, estimate.uses, context);
+  // The last of several accesses to one port, and of several operations that
+  // share units, is so much later than the first.
+  int64_t sharing =
       std::max(estimate.bounds.devicePort, estimate.bounds.fifoPort) - 1;
-  estimate.depth = kPipelineOverhead + transfer +
-                   pathCycles(*loop.getBody(), ready, carried);
-  countOperators(loop, estimate.uses, carried);
+  for (const auto &[unit, count] : estimate.uses)
+    if (!isAddress(*unit))
+      sharing = std::max(sharing, sharingCycles(count, estimate.interval));
+  llvm::DenseMap<Value, int64_t> ready;
+  estimate.depth =
+      pipelineDepth(pathCycles(*loop.getBody(), ready, context), sharing,
+                    estimate.cause == IntervalCause::Recurrence);
   return estimate;
 }

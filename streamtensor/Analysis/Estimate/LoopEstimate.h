@@ -52,21 +52,29 @@ struct LoopEstimate {
 LoopEstimate estimateLoop(llvm::ArrayRef<mlir::scf::ForOp> nest,
                           const ArrayBinding &arrays = ArrayBinding());
 
+/// What the cycles and units of an operation depend on beside itself.
+struct PathContext {
+  /// The pipeline in which sums that come back to their cell take the adder in
+  /// fabric, or null.
+  mlir::Operation *carriedLoop = nullptr;
+  /// Arrays behind the arguments of a stage, or null.
+  const ArrayBinding *arrays = nullptr;
+};
+
 /// Counts the units that one execution of `scope` needs at once into `uses`;
-/// lanes share the units of addresses. `carriedLoop` is the pipeline in which
-/// sums that come back to their cell take the adder in fabric, or null.
+/// lanes share the units of addresses.
 void countOperators(mlir::Operation *scope, OperatorUses &uses,
-                    mlir::Operation *carriedLoop = nullptr);
+                    const PathContext &context = {});
 
 /// When the last result of one execution of `block` is there, in cycles.
 /// `ready` holds when values, and the contents of arrays, are there; missing
 /// ones are there at 0.
 int64_t pathCycles(mlir::Block &block,
                    llvm::DenseMap<mlir::Value, int64_t> &ready,
-                   mlir::Operation *carriedLoop = nullptr);
+                   const PathContext &context = {});
 
 /// Cycles of one operation on a path; 0 for what is combinational.
-int64_t pathCycles(mlir::Operation *op, mlir::Operation *carriedLoop = nullptr);
+int64_t pathCycles(mlir::Operation *op, const PathContext &context = {});
 
 } // namespace streamtensor
 

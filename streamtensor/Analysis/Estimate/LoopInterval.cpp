@@ -15,6 +15,7 @@
 #include "streamtensor/Analysis/Estimate/LoopInterval.h"
 
 #include "streamtensor/Analysis/Estimate/LoopFacts.h"
+#include "streamtensor/Analysis/Estimate/LoopRules.h"
 #include "streamtensor/Analysis/Estimate/OperatorLibrary.h"
 #include "streamtensor/Dialect/HLS/IR/HLS.h"
 #include "streamtensor/Dialect/HLS/IR/Loops.h"
@@ -70,13 +71,6 @@ IntervalCause IntervalBounds::cause() const {
 //===----------------------------------------------------------------------===//
 // Recurrences
 //===----------------------------------------------------------------------===//
-
-int64_t streamtensor::recurrenceInterval(int64_t latency, int64_t distance) {
-  if (latency <= 0 || distance <= 0)
-    return 1;
-  int64_t total = latency + (distance > 1 ? 1 : 0);
-  return std::max<int64_t>(1, llvm::divideCeil(total, distance));
-}
 
 int64_t streamtensor::updateDistance(scf::ForOp loop, ValueRange indices) {
   SmallPtrSet<Operation *, 4> used = loopsOf(indices);

@@ -41,11 +41,6 @@ struct IntervalBounds {
   IntervalCause cause() const;
 };
 
-/// The cycles that a path of `latency` cycles from one update of a cell to the
-/// next forces, when the updates are `distance` iterations apart. In an array
-/// (distance above 1) reading the cell takes one of them.
-int64_t recurrenceInterval(int64_t latency, int64_t distance);
-
 /// Iterations of the pipelined `loop` (and of what encloses it) between two
 /// updates of the cell at `indices`, at the least sizes; 0 when no iteration
 /// comes back to it.

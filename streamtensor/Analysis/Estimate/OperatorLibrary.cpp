@@ -213,7 +213,7 @@ const OperatorInfo *streamtensor::operatorOf(Operation *op, bool carried) {
 }
 
 bool streamtensor::isAddress(const OperatorInfo &unit) {
-  return unit.name == "index";
+  return unit.name == "index" || unit.name == "address_mac";
 }
 
 int64_t streamtensor::carriedLatency(Operation *op) {

@@ -6,8 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Storage follows published synthesis reports (Stream-HLS, FPGA '25 artifacts),
-// apart from the count of blocks.
+// LUTs and flip-flops of 32-bit memories are those of published synthesis
+// reports (Stream-HLS, FPGA '25 artifacts). Other widths are ours: a LUT a bit
+// in memories of LUTs, a flip-flop a bit of the register at the output, and the
+// rest of the published figure as it is.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,45 +18,120 @@
 #include "streamtensor/Dialect/HLS/IR/HLS.h"
 
 #include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <limits>
 
 using namespace mlir;
 using namespace streamtensor;
 
-ResourceUse &ResourceUse::operator+=(const ResourceUse &other) {
-  dsp += other.dsp;
-  lut += other.lut;
-  ff += other.ff;
-  bram18 += other.bram18;
-  uram += other.uram;
-  return *this;
+StringRef streamtensor::memoryKindName(MemoryKind kind) {
+  switch (kind) {
+  case MemoryKind::Registers:
+    return "registers";
+  case MemoryKind::ShiftRegister:
+    return "srl";
+  case MemoryKind::LutRam:
+    return "lutram";
+  case MemoryKind::Bram:
+    return "bram";
+  case MemoryKind::Uram:
+    return "uram";
+  }
+  llvm_unreachable("all kinds are named");
 }
 
-/// LUTs of a memory in LUTs, per 32 bits of width.
-static int64_t lutRamLuts(int64_t words) {
-  return words <= 64 ? 33 : 65 * llvm::divideCeil(words, 128);
+//===----------------------------------------------------------------------===//
+// What is needed
+//===----------------------------------------------------------------------===//
+
+int64_t streamtensor::bram18Blocks(int64_t words, int64_t bits) {
+  if (words <= 0 || bits <= 0)
+    return 0;
+  // UG573: words and bits of a block.
+  static constexpr int64_t kShapes[][2] = {{512, 36}, {1024, 18}, {2048, 9},
+                                           {4096, 4}, {8192, 2},  {16384, 1}};
+  int64_t fewest = std::numeric_limits<int64_t>::max();
+  for (const auto &[blockWords, blockBits] : kShapes)
+    fewest = std::min<int64_t>(fewest, llvm::divideCeil(words, blockWords) *
+                                           llvm::divideCeil(bits, blockBits));
+  return fewest;
 }
 
-/// A memory of 36-bit wide, 512 deep blocks.
-static int64_t bram18Blocks(int64_t words, int64_t bits) {
-  return llvm::divideCeil(bits, 36) * llvm::divideCeil(words, 512);
+int64_t streamtensor::uramBlocks(int64_t words, int64_t bits) {
+  return llvm::divideCeil(bits, 72) * llvm::divideCeil(words, 4096);
+}
+
+/// LUTs of a memory in LUTs: 33 for up to 64 words of 32 bits, 65 for 128.
+static int64_t lutRamLuts(int64_t words, int64_t bits) {
+  return bits * llvm::divideCeil(words, 64) + 1;
+}
+
+ResourceUse streamtensor::estimateArray(const StorageShape &shape,
+                                        MemoryKind kind) {
+  ResourceUse use;
+  int64_t halves = shape.pingPong ? 2 : 1;
+  switch (kind) {
+  case MemoryKind::Registers:
+  case MemoryKind::ShiftRegister:
+    use.ff = shape.words * shape.bits * halves;
+    break;
+  case MemoryKind::LutRam:
+    // Both halves are in one memory: the half is a bit of the address.
+    use.lut = lutRamLuts(shape.words * halves, shape.bits);
+    break;
+  case MemoryKind::Bram:
+    use.bram18 = halves * bram18Blocks(shape.words, shape.bits);
+    break;
+  case MemoryKind::Uram:
+    use.uram = uramBlocks(shape.words * halves, shape.bits);
+    break;
+  }
+  return use * shape.banks;
+}
+
+MemoryKind streamtensor::fifoKind(int64_t depth, int64_t bits) {
+  if (depth <= 2 || depth * bits <= 1024)
+    return MemoryKind::ShiftRegister;
+  return depth <= 128 ? MemoryKind::LutRam : MemoryKind::Bram;
+}
+
+ResourceUse streamtensor::estimateFifo(int64_t depth, int64_t bits,
+                                       MemoryKind kind) {
+  // Published for 32 bits: 50 LUT and 8 FF in shift registers of 32; 100 and
+  // 118 in LUTs up to 64, 179 and 121 up to 128; 70 and 92 with blocks up to
+  // 256, 78 and 95 above.
+  ResourceUse use;
+  switch (kind) {
+  case MemoryKind::Registers:
+  case MemoryKind::ShiftRegister:
+    use.lut = 18 + bits * llvm::divideCeil(depth, 32);
+    use.ff = 8;
+    break;
+  case MemoryKind::LutRam:
+    use.lut = (depth <= 64 ? 68 : 115) + bits * llvm::divideCeil(depth, 64);
+    use.ff = (depth <= 64 ? 86 : 89) + bits;
+    break;
+  case MemoryKind::Bram:
+    use.bram18 = bram18Blocks(depth, bits);
+    use.lut = depth <= 256 ? 70 : 78;
+    use.ff = (depth <= 256 ? 60 : 63) + bits;
+    break;
+  case MemoryKind::Uram:
+    use.uram = uramBlocks(depth, bits);
+    use.lut = 78;
+    use.ff = 63 + bits;
+    break;
+  }
+  return use;
 }
 
 ResourceUse streamtensor::estimateFifo(int64_t depth, int64_t bits) {
-  ResourceUse use;
-  int64_t lanes = llvm::divideCeil(bits, 32);
-  if (depth <= 2 || depth * bits <= 1024) {
-    use.lut = 50 * lanes;
-    use.ff = 8 * lanes;
-  } else if (depth <= 128) {
-    use.lut = (depth <= 64 ? 100 : 179) * lanes;
-    use.ff = (depth <= 64 ? 118 : 121) * lanes;
-  } else {
-    use.bram18 = bram18Blocks(depth, bits);
-    use.lut = 78;
-    use.ff = 95;
-  }
-  return use;
+  return estimateFifo(depth, bits, fifoKind(depth, bits));
 }
 
 ResourceUse streamtensor::estimatePort(int64_t bits, int64_t burst) {
@@ -64,34 +141,151 @@ ResourceUse streamtensor::estimatePort(int64_t bits, int64_t burst) {
   return use;
 }
 
-/// Banks of a buffer, from its partitions.
-static int64_t banksOf(stream::BufferOp buffer) {
+/// The shape of one bank of a buffer, and the banks, from its partitions.
+static StorageShape shapeOf(stream::BufferOp buffer) {
   auto type = cast<MemRefType>(buffer.getType());
-  int64_t banks = 1;
+  StorageShape shape;
   if (auto partitions = buffer->getAttrOfType<ArrayAttr>(hls::kPartitionAttr))
     for (auto partition : partitions.getAsRange<hls::PartitionAttr>())
-      banks *= partition.getFactor() != 0
-                   ? partition.getFactor()
-                   : type.getDimSize(partition.getDim() - 1);
-  return banks;
+      shape.banks *= partition.getFactor() != 0
+                         ? partition.getFactor()
+                         : type.getDimSize(partition.getDim() - 1);
+  shape.words = llvm::divideCeil(type.getNumElements(), shape.banks);
+  shape.bits = type.getElementTypeBitWidth();
+  shape.pingPong = buffer.getPingPong();
+  return shape;
 }
 
 ResourceUse streamtensor::estimateBuffer(stream::BufferOp buffer) {
-  auto type = cast<MemRefType>(buffer.getType());
-  int64_t bits = type.getElementTypeBitWidth();
-  int64_t banks = banksOf(buffer);
-  int64_t halves = buffer.getPingPong() ? 2 : 1;
-  int64_t words = llvm::divideCeil(type.getNumElements(), banks);
-  ResourceUse use;
+  StorageShape shape = shapeOf(buffer);
   auto storage = buffer->getAttrOfType<hls::StorageAttr>(hls::kStorageAttr);
   if (!storage)
-    use.ff = type.getNumElements() * bits * halves;
-  else if (storage.getMemory() == "lutram")
-    use.lut = banks * lutRamLuts(words * halves) * llvm::divideCeil(bits, 32);
-  else if (storage.getMemory() == "bram")
-    use.bram18 = banks * halves * bram18Blocks(words, bits);
-  else
-    use.uram = banks * llvm::divideCeil(bits, 72) *
-               llvm::divideCeil(words * halves, 4096);
+    return estimateArray(shape, MemoryKind::Registers);
+  for (MemoryKind kind : {MemoryKind::LutRam, MemoryKind::Bram})
+    if (storage.getMemory() == memoryKindName(kind))
+      return estimateArray(shape, kind);
+  return estimateArray(shape, MemoryKind::Uram);
+}
+
+//===----------------------------------------------------------------------===//
+// What csynth reports
+//===----------------------------------------------------------------------===//
+
+ResourceUse streamtensor::csynthFifo(int64_t depth, int64_t bits) {
+  ResourceUse use = estimateFifo(depth, bits);
+  if (use.bram18 > 0)
+    use.bram18 = 1;
   return use;
+}
+
+ResourceUse streamtensor::csynthArray(const StorageShape &shape) {
+  // Published for 32 bits; other widths by the blocks that they need.
+  ResourceUse use;
+  int64_t words = shape.words, bits = shape.bits;
+  if (words <= 128) {
+    use.lut = lutRamLuts(words, bits);
+  } else if (words <= 1024) {
+    use.bram18 = llvm::divideCeil(bits, 36) * llvm::divideCeil(words, 512);
+  } else if (words <= 2048) {
+    use.bram18 = llvm::divideCeil(bits, 36) * 4;
+  } else if (words <= 4096) {
+    use.uram = llvm::divideCeil(bits, 72);
+  } else {
+    // Up to 8192 words a power of two of 512, above by the bits held.
+    int64_t blocks = words <= 8192 ? llvm::PowerOf2Ceil(llvm::divideCeil(
+                                         static_cast<uint64_t>(words), 512))
+                                   : llvm::divideNearest(words, 512);
+    use.bram18 = llvm::divideCeil(bits, 36) * blocks;
+  }
+  return use * (shape.banks * (shape.pingPong ? 2 : 1));
+}
+
+//===----------------------------------------------------------------------===//
+// Choice
+//===----------------------------------------------------------------------===//
+
+/// The largest share of what is left that `use` takes.
+static double shareOf(const ResourceUse &use, const ResourceUse &left) {
+  auto share = [](int64_t used, int64_t available) {
+    return used == 0 ? 0.0 : static_cast<double>(used) / available;
+  };
+  return std::max({share(use.lut, left.lut), share(use.ff, left.ff),
+                   share(use.bram18, left.bram18), share(use.uram, left.uram)});
+}
+
+/// What `use` needs beyond `left`: "12 BRAM18 of 4".
+static std::string lackOf(const ResourceUse &use, const ResourceUse &left) {
+  std::string text;
+  auto add = [&](int64_t needed, int64_t available, const char *what) {
+    if (needed > available)
+      text += (text.empty() ? "" : ", ") + std::to_string(needed) + " " + what +
+              " of " + std::to_string(available);
+  };
+  add(use.lut, left.lut, "LUT");
+  add(use.ff, left.ff, "FF");
+  add(use.bram18, left.bram18, "BRAM18");
+  add(use.uram, left.uram, "URAM");
+  return text;
+}
+
+/// The best of `choices`, which stand in the order of preference.
+static std::optional<StorageChoice>
+choose(llvm::ArrayRef<StorageChoice> choices, const ResourceUse &left,
+       std::string &reason) {
+  std::optional<StorageChoice> best;
+  std::string lacks;
+  for (const StorageChoice &choice : choices) {
+    if (!choice.use.fitsIn(left)) {
+      lacks += (lacks.empty() ? "" : "; ") + memoryKindName(choice.kind).str() +
+               " needs " + lackOf(choice.use, left);
+      continue;
+    }
+    if (!best || shareOf(choice.use, left) < shareOf(best->use, left))
+      best = choice;
+  }
+  if (!best)
+    reason = "expected memory for it but got too little: " + lacks;
+  return best;
+}
+
+/// More words than this in LUTs make slow and large multiplexers.
+static constexpr int64_t kMostLutRamWords = 1024;
+
+std::optional<StorageChoice>
+streamtensor::chooseArrayMemory(const StorageShape &shape,
+                                const ResourceUse &left, std::string &reason) {
+  llvm::SmallVector<StorageChoice> choices;
+  auto consider = [&](MemoryKind kind) {
+    choices.push_back({kind, estimateArray(shape, kind)});
+  };
+  if (shape.words <= 1)
+    consider(MemoryKind::Registers);
+  else if (shape.words <= kMostLutRamWords)
+    consider(MemoryKind::LutRam);
+  if (shape.words > 1) {
+    consider(MemoryKind::Bram);
+    consider(MemoryKind::Uram);
+  }
+  return choose(choices, left, reason);
+}
+
+std::optional<StorageChoice>
+streamtensor::chooseFifoMemory(const StorageShape &shape,
+                               const ResourceUse &left, std::string &reason) {
+  llvm::SmallVector<StorageChoice> choices;
+  auto consider = [&](MemoryKind kind) {
+    choices.push_back(
+        {kind, estimateFifo(shape.words, shape.bits, kind) * shape.banks});
+  };
+  // A directive can ask for shift registers of any length; above 128 tokens
+  // they are no longer cheaper than memories of LUTs.
+  if (shape.words <= 128)
+    consider(MemoryKind::ShiftRegister);
+  if (shape.words > 2 && shape.words <= kMostLutRamWords)
+    consider(MemoryKind::LutRam);
+  if (shape.words > 2) {
+    consider(MemoryKind::Bram);
+    consider(MemoryKind::Uram);
+  }
+  return choose(choices, left, reason);
 }

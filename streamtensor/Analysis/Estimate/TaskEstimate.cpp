@@ -7,8 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Area: ceil(uses / interval) units of each operator of a pipeline, one of each
-// use of straight code, and 1.09 times their LUTs and 1.28 times their
-// flip-flops for what surrounds them.
+// use of straight code, what surrounds them, and arrays.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,8 +15,6 @@
 
 #include "streamtensor/Analysis/Estimate/LoopFacts.h"
 #include "streamtensor/Analysis/Estimate/TaskSchedule.h"
-
-#include "llvm/Support/MathExtras.h"
 
 #include <optional>
 
@@ -41,19 +38,15 @@ private:
 
   TaskEstimate &estimate;
   std::optional<int64_t> firstWrite;
-  /// Of operators, before what surrounds them.
-  int64_t unitLuts = 0, unitFfs = 0;
+  UnitSums sums;
 };
 
 } // namespace
 
 void Summary::addUnits(const OperatorUses &uses, int64_t interval) {
-  for (const auto &[unit, count] : uses) {
-    int64_t units = llvm::divideCeil(count, interval);
-    estimate.resources.dsp += units * unit->dsp;
-    unitLuts += units * unit->lut;
-    unitFfs += units * unit->ff;
-  }
+  // Addresses are needed in every iteration.
+  for (const auto &[unit, count] : uses)
+    sums.add(*unit, count, isAddress(*unit) ? 1 : interval);
 }
 
 /// The stage of the first write to a FIFO in an iteration.
@@ -123,8 +116,7 @@ void Summary::visit(const ScheduleSequence &sequence, int64_t begin) {
 
 void Summary::finish() {
   estimate.initialDelay = firstWrite.value_or(0);
-  estimate.resources.lut += unitLuts * 109 / 100;
-  estimate.resources.ff += unitFfs * 128 / 100;
+  estimate.resources += sums.resources();
 }
 
 /// Units of straight code of a function and of the stages that it calls.

@@ -28,7 +28,7 @@ class ObjectReader {
 public:
   ObjectReader(const llvm::json::Object &object, std::string path,
                std::string &error)
-      : object(object), path(std::move(path)), error(error) {}
+      : members(object), path(std::move(path)), error(error) {}
 
   /// A plain text member.
   bool text(llvm::StringRef key, std::string &out) {
@@ -108,8 +108,29 @@ public:
     return array;
   }
 
+  const llvm::json::Object *object(llvm::StringRef key) {
+    const llvm::json::Value *member = find(key);
+    if (!member)
+      return nullptr;
+    const llvm::json::Object *value = member->getAsObject();
+    if (!value)
+      fail(key, "expected an object");
+    return value;
+  }
+
+  bool boolean(llvm::StringRef key, bool &out) {
+    const llvm::json::Value *member = find(key);
+    if (!member)
+      return false;
+    std::optional<bool> value = member->getAsBoolean();
+    if (!value)
+      return fail(key, "expected true or false");
+    out = *value;
+    return true;
+  }
+
   bool finish() {
-    for (const auto &[key, value] : object)
+    for (const auto &[key, value] : members)
       if (!seen.count(llvm::StringRef(key).str()))
         return fail(key, "expected no such key");
     return true;
@@ -123,7 +144,7 @@ public:
 private:
   const llvm::json::Value *find(llvm::StringRef key) {
     seen.insert(key.str());
-    const llvm::json::Value *member = object.get(key);
+    const llvm::json::Value *member = members.get(key);
     if (!member)
       fail(key, "expected this key but got none");
     return member;
@@ -143,7 +164,7 @@ private:
     return value;
   }
 
-  const llvm::json::Object &object;
+  const llvm::json::Object &members;
   std::string path;
   std::string &error;
   std::set<std::string> seen;
