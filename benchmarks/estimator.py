@@ -127,10 +127,8 @@ def profile_of(design: dict, module: dict, network: dict | None) -> Loop:
         if belongs(f"{producer}:{producer}", module) and array in arrays
     ]
     own = [memory["n"] for memory in module.get("mems", [])]
-    if lanes:
-        cells = max(lanes)
-    else:
-        cells = max((n for n in own if adds % n == 0), default=max(adds, 1))
+    fitting = max((n for n in own if adds % n == 0), default=max(adds, 1))
+    cells = max(lanes, default=fitting)
     # Tokens of one lane in an iteration: each takes the port for a cycle.
     tokens = [c[3] for c in design["channels"] if belongs(c[4], module) or belongs(c[5], module)]
     accesses = max((-(-count // reported["tc"]) for count in tokens), default=1)
