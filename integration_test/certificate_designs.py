@@ -84,7 +84,7 @@ def merged_stages(network: dict, stages: list[dict]) -> list[dict]:
     programs = [without_control(stage["program"]) for stage in stages]
     splits = [next(i for i, node in enumerate(p) if "loop" in node) for p in programs]
     segments = dict(programs[0][splits[0]])
-    segments["body"] = [n for p, at in zip(programs, splits) for n in p[at]["body"]]
+    segments["body"] = [n for p, at in zip(programs, splits, strict=True) for n in p[at]["body"]]
     return [
         *programs[0][: splits[0]],
         segments,
@@ -139,7 +139,7 @@ def find_block(
                     filled[fifo] += 1 if op == "write" else -1
                 at[index] += 1
                 moved = True
-    waits = [groups[i] for i, groups in zip(at, queues) if i < len(groups)]
+    waits = [groups[i] for i, groups in zip(at, queues, strict=True) if i < len(groups)]
     if waits:
         return [
             (op, fifo)
@@ -153,7 +153,7 @@ def find_block(
 def all_values(parameters: list[dict]) -> list[Values]:
     ranges = [range(p["min"], p["max"] + 1) for p in parameters]
     names = [p["name"] for p in parameters]
-    return [dict(zip(names, choice)) for choice in itertools.product(*ranges)]
+    return [dict(zip(names, choice, strict=True)) for choice in itertools.product(*ranges)]
 
 
 def ends_everywhere(network: dict) -> bool:

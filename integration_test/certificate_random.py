@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
-from certificate_designs import Values, find_block
+from certificate_designs import Values, find_block, groups_of
 
 
 @dataclass(frozen=True)
@@ -342,8 +342,6 @@ def grow(network: dict, rng: random.Random) -> bool:
 
 def full_depths(network: dict) -> dict[str, str]:
     """The claim for each FIFO as deep as all its tokens at the largest sizes."""
-    from certificate_designs import groups_of
-
     values = {p["name"]: p["max"] for p in network["parameters"]}
     written = [0] * len(network["fifos"])
     for groups in groups_of(network, values, "pipelined"):
@@ -352,6 +350,6 @@ def full_depths(network: dict) -> dict[str, str]:
                 written[fifo] += op == "write"
     return {
         fifo["name"]: "delay"
-        for fifo, tokens in zip(network["fifos"], written)
+        for fifo, tokens in zip(network["fifos"], written, strict=True)
         if not fifo.get("control") and fifo["depth"] > 2 and fifo["depth"] >= tokens
     }

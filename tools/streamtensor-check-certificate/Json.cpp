@@ -20,6 +20,16 @@
 
 using namespace streamtensor::certificate;
 
+static std::string printable(std::string text) {
+  for (char &c : text)
+    if (c < ' ' || c > '~')
+      c = '?';
+  return text;
+}
+
+Refusal::Refusal(const std::string &text)
+    : std::runtime_error(printable(text)) {}
+
 std::string streamtensor::certificate::readFile(const std::string &path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;

@@ -24,10 +24,11 @@ namespace streamtensor::certificate {
 
 using Json = nlohmann::json;
 
-/// Why a certificate is not accepted. The text is complete.
+/// Why a certificate is not accepted. The text is complete; bytes of files that
+/// are not printable are replaced.
 class Refusal : public std::runtime_error {
 public:
-  explicit Refusal(const std::string &text) : std::runtime_error(text) {}
+  explicit Refusal(const std::string &text);
 };
 
 /// No count in a file is larger.

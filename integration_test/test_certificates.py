@@ -1,0 +1,681 @@
+"""Certificates of FIFO depths: what the checker verifies, and what it refuses.
+
+Judged by naive execution at every value of the parameters (certificate_designs).
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import random
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from certificate_designs import Design, ends_everywhere, find_block
+from certificate_random import full_depths, random_network
+from conftest import ROOT
+
+BIN = Path(os.environ.get("STREAMTENSOR_BIN_DIR", ROOT / "build" / "bin"))
+CHECKER = BIN / "streamtensor-check-certificate"
+pytestmark = pytest.mark.skipif(not CHECKER.is_file(), reason="the C++ tools are not built")
+
+
+def check(*arguments: str | Path, text: str = "") -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [CHECKER, *arguments], input=text, capture_output=True, text=True, timeout=300
+    )
+
+
+def check_many(directories: list[Path]) -> list[str]:
+    """The verdict on each directory, from one process."""
+    run = check("--batch", text="".join(f"{directory}\n" for directory in directories))
+    assert run.returncode in (0, 1), run.stderr
+    verdicts = [line.split(": ", 1) for line in run.stdout.splitlines()]
+    assert [verdict[0] for verdict in verdicts] == [str(directory) for directory in directories]
+    return [verdict[1] for verdict in verdicts]
+
+
+def fifo(name: str, depth: int, producer: str, consumer: str, **more: object) -> dict:
+    return {"name": name, "depth": depth, "producer": producer, "consumer": consumer, **more}
+
+
+def pipeline(trips: list, *body: dict, ii: int = 1, depth: int = 6) -> dict:
+    return {"pipeline": trips, "ii": ii, "depth": depth, "body": list(body)}
+
+
+def rows(depth: int = 4) -> Design:
+    """Rows of four, once to their maximum, once to be divided by it.
+
+    The maximum needs all four of a row before the first is read from `copy`. In
+    program order the fork has written three to `copy` when it writes the fourth
+    to `first`, so three are enough; in one cycle it writes to both, so four.
+    """
+    network = {
+        "schema": 1,
+        "parameters": [{"name": "seq", "min": 1, "max": 6}],
+        "processes": [
+            {"name": "load", "program": [pipeline(["seq", 4], {"write": 0, "stage": 2})]},
+            {
+                "name": "fork",
+                "program": [pipeline(["seq", 4], {"read": 0}, {"write": 1}, {"write": 2})],
+            },
+            {
+                "name": "max",
+                "program": [
+                    {
+                        "loop": "seq",
+                        "overhead": 1,
+                        "body": [pipeline([4], {"read": 1}), {"write": 3}],
+                    }
+                ],
+            },
+            {
+                "name": "scale",
+                "program": [
+                    {
+                        "loop": "seq",
+                        "overhead": 1,
+                        "body": [
+                            {"read": 3},
+                            {"wait": 1},
+                            pipeline([4], {"read": 2}, {"write": 4, "stage": 3}),
+                        ],
+                    }
+                ],
+            },
+            {"name": "store", "program": [pipeline(["seq", 4], {"read": 4})]},
+        ],
+        "fifos": [
+            fifo("load_out", 2, "load", "fork"),
+            fifo("first", 2, "fork", "max"),
+            fifo("copy", depth, "fork", "scale"),
+            fifo("max_out", 2, "max", "scale"),
+            fifo("scale_out", 2, "scale", "store"),
+        ],
+    }
+    return Design(network)
+
+
+ROW_PARTS = [{"keep_last": "past"}, "seq"]
+
+
+def cache() -> Design:
+    """Past rows, then new ones, all of them drained for each new row."""
+    network = {
+        "schema": 1,
+        "parameters": [{"name": "past", "min": 0, "max": 3}, {"name": "seq", "min": 1, "max": 4}],
+        "processes": [
+            {"name": "load_past", "program": [pipeline(["past", 2], {"write": 0})]},
+            {"name": "load_new", "program": [pipeline(["seq", 2], {"write": 1})]},
+            {
+                "name": "concat",
+                "program": [
+                    pipeline(["past", 2], {"read": 0}, {"write": 2, "stage": 1}),
+                    pipeline(["seq", 2], {"read": 1}, {"write": 2, "stage": 1}),
+                ],
+            },
+            {
+                "name": "buffer",
+                "program": [
+                    pipeline(["past + seq", 2], {"read": 2}),
+                    {
+                        "loop": "seq",
+                        "overhead": 1,
+                        "body": [pipeline(["seq + past"], {"write": 3, "stage": 1})],
+                    },
+                ],
+            },
+            {
+                "name": "store",
+                "program": [
+                    {
+                        "loop": "seq",
+                        "overhead": 1,
+                        "body": [pipeline(["past + seq"], {"read": 3})],
+                    }
+                ],
+            },
+        ],
+        "fifos": [
+            fifo("past_out", 2, "load_past", "concat"),
+            fifo("new_out", 2, "load_new", "concat"),
+            fifo("concat_out", 2, "concat", "buffer"),
+            fifo("buffer_out", 1, "buffer", "store"),
+        ],
+    }
+    segments = [
+        {"process": "load_past", "loop": 0, "parts": [{"keep_last": "past"}]},
+        {"process": "concat", "loop": 0, "parts": [{"keep_last": "past"}]},
+        {"process": "buffer", "loop": 0, "parts": ROW_PARTS},
+    ]
+    return Design(network, segments)
+
+
+def ping_pong() -> Design:
+    """The two halves of a buffer; their control FIFOs are not in the kernel."""
+    network = {
+        "schema": 1,
+        "parameters": [{"name": "seq", "min": 0, "max": 5}],
+        "processes": [
+            {"name": "load", "program": [pipeline(["seq", 3], {"write": 0})]},
+            {
+                "name": "turn_fill",
+                "stage_of": "turn",
+                "program": [
+                    {
+                        "loop": "seq",
+                        "overhead": 1,
+                        "body": [
+                            {"read": 3},
+                            {"wait": 1},
+                            pipeline([3], {"read": 0}),
+                            {"write": 2},
+                        ],
+                    }
+                ],
+            },
+            {
+                "name": "turn_drain",
+                "stage_of": "turn",
+                "program": [
+                    {
+                        "loop": "seq",
+                        "overhead": 1,
+                        "body": [
+                            {"read": 2},
+                            {"wait": 1},
+                            pipeline([2, 3], {"write": 1}),
+                            {"write": 3},
+                        ],
+                    }
+                ],
+            },
+            {"name": "store", "program": [pipeline(["seq", 6], {"read": 1})]},
+        ],
+        "fifos": [
+            fifo("load_out", 1, "load", "turn_fill"),
+            fifo("turn_out", 1, "turn_drain", "store"),
+            fifo("turn_full", 2, "turn_fill", "turn_drain", control=True),
+            fifo("turn_free", 2, "turn_drain", "turn_fill", control=True, initial_tokens=2),
+        ],
+    }
+    return Design(network)
+
+
+@pytest.mark.parametrize("make", [rows, cache, ping_pong])
+def test_certificates_of_designs_by_hand_are_verified(
+    make: Callable[[], Design], tmp_path: Path
+) -> None:
+    design = make()
+    assert ends_everywhere(design.network)
+    run = check(design.write(tmp_path))
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.startswith("verified: no deadlock with")
+    assert "3 invocations; 1 base point executed" in run.stdout
+
+
+def test_both_orders_are_executed(tmp_path: Path) -> None:
+    """Depth 3 is enough in program order and not in pipelined order."""
+    for depth, order in ((2, "program"), (3, "pipelined")):
+        design = rows(depth)
+        assert find_block(design.network, {"seq": 6}, order) is not None
+        run = check(design.write(tmp_path / str(depth)))
+        assert run.returncode == 1
+        assert f"at seq = 6, order {order}: deadlock: " in run.stderr
+        assert f"'fork' waits to write 'copy' ({depth}/{depth})" in run.stderr
+
+
+# Refusals: what is changed in a design that is verified otherwise, and a part
+# of the reason.
+
+
+def find(design: Design, name: str) -> dict:
+    return next(p for p in design.network["processes"] if p["name"] == name)
+
+
+def edit(path: str, value: object) -> Callable[[Design], None]:
+    """Sets `network.fifos.0.depth` and the like."""
+
+    def apply(design: Design) -> None:
+        first, *keys = path.split(".")
+        place = getattr(design, first)
+        *keys, last = (int(key) if key.isdigit() else key for key in keys)
+        for key in keys:
+            place = place[key]
+        place[last] = value
+
+    return apply
+
+
+def kernel(old: str, new: str) -> Callable[[Design], None]:
+    def apply(design: Design) -> None:
+        assert old in design.kernel
+        design.kernel = design.kernel.replace(old, new)
+
+    return apply
+
+
+def program(process: str, *nodes: dict) -> Callable[[Design], None]:
+    def apply(design: Design) -> None:
+        find(design, process)["program"] = list(nodes)
+
+    return apply
+
+
+def parts(index: int, value: list) -> Callable[[Design], None]:
+    return edit(f"certificate.witness.segments.{index}.parts", value)
+
+
+def all_of(*changes: Callable[[Design], None]) -> Callable[[Design], None]:
+    return lambda design: [change(design) for change in changes] and None
+
+
+def merging(first: dict, second: dict) -> Callable[[Design], None]:
+    """Around the past rows of `concat`, which may be none, without a cycle between."""
+
+    def apply(design: Design) -> None:
+        design.network["processes"] += [
+            {"name": "ask", "program": [pipeline([1], {"write": 4})]},
+            {"name": "answer", "program": [pipeline([1], {"read": 5})]},
+        ]
+        design.network["fifos"] += [
+            fifo("asked", 1, "ask", "concat"),
+            fifo("answered", 1, "concat", "answer"),
+        ]
+        design.__init__(design.network, design.certificate["witness"]["segments"])
+        body = find(design, "concat")["program"]
+        # No access in the first cycle of the past rows.
+        body[0]["body"] = [{"read": 0, "stage": 1}, {"write": 2, "stage": 2}]
+        body[:] = [first, body[0], second, {"wait": 1}, body[1]]
+
+    return apply
+
+
+CERTIFICATE = [
+    (rows, edit("certificate.schema", 2), "schema: expected an integer from 1 to 1 but got 2"),
+    (rows, edit("certificate.more", 1), "unknown key 'more'"),
+    (rows, edit("certificate.deadlock_free", False), "expected true but got false"),
+    (rows, edit("certificate.orders", ["program"]), "expected program and pipelined but got"),
+    (rows, edit("certificate.invocations", 2), "expected an integer from 3 to 16 but got 2"),
+    (rows, edit("certificate.parameters.0.min", 0), "expected those of network.pn.json, seq from"),
+    (rows, edit("interface.parameters.0.min", 0), "expected those of interface.json, seq from 0"),
+    (rows, edit("certificate.depths.copy", 5), "expected the depth of the network, 4, for fifo"),
+    (rows, edit("certificate.depths.other", 5), "expected fifos of the network but got 'other'"),
+    (rows, lambda d: d.certificate["depths"].pop("copy"), "of the network but 'copy' is missing"),
+    (rows, edit("network.fifos.2.depth", 5), "certificate.depths: expected the depth of the netw"),
+    (rows, edit("interface.fifos.2.depth", 5), "interface.fifos: expected the depth of the netwo"),
+    (rows, kernel("copy, 4", "copy, 3"), "hls/kernel.cpp: expected the depth of the network, 4"),
+    (rows, kernel("copy, 4", "copi, 4"), "hls/kernel.cpp: expected all fifos of the network but"),
+    (rows, kernel("copy, 4);", "copy, 4); ST_FIFO(float, more, 2);"), "fifos of the network but"),
+    (rows, kernel("copy, 4);", "copy, 4); ST_FIFO(float, copy, 4);"), "differ but got 'copy' twi"),
+    (rows, kernel("ST_FIFO(float, copy, 4);", "// ST_FIFO(float, copy, 4);"), "'copy' is missing"),
+    (rows, kernel("copy, 4)", "copy, N)"), "expected ST_FIFO(type, name, depth); but got"),
+    (rows, kernel("void", "#define copy other\nvoid"), "no directives but #include and #pragma"),
+    (rows, kernel("}\n", "hls::stream<int> s;}\n"), "expected streams that are declared by ST_FI"),
+    (rows, edit("certificate.witness.base_points", []), "expected at least one base point"),
+    (rows, edit("certificate.witness.base_points.0.seq", 7), "an integer from 1 to 6 but got 7"),
+    (rows, edit("certificate.witness.base_points.0.seq", 5), "but seq = 6 is not proven"),
+    (rows, edit("certificate.witness.base_points.0.past", 5), "unknown key 'past'"),
+    (rows, edit("certificate.full_depths", {"copy": "deadlock"}), "got 'copy' of depth 4 with 24"),
+    (rows, edit("certificate.full_depths", {"no": "delay"}), "expected the name of a fifo but got"),
+    (rows, edit("certificate.full_depths", {"copy": "so"}), "'deadlock' or 'delay' but got \"so\""),
+    (
+        rows,
+        edit("certificate.slowdown", [{"values": {"seq": 6}, "cycles": 11, "cycles_unbounded": 10,
+                                       "ratio": 1.0, "label": "simulated"}]),
+        "slowdown[0].ratio: expected cycles / cycles_unbounded but got 1.0",
+    ),
+    (
+        rows,
+        edit("certificate.slowdown", [{"values": {"seq": 6}, "cycles": 10, "cycles_unbounded": 10,
+                                       "ratio": 1.0, "label": "measured"}]),
+        "slowdown[0].label: expected 'simulated'",
+    ),
+]  # fmt: skip
+
+WITNESS = [
+    (cache, parts(2, ["past + seq"]), "expected that both ends lose the same tokens, but 'concat'"),
+    (cache, parts(2, ["past", "seq"]), "expected that both ends lose the same tokens"),
+    (cache, parts(2, ["seq", "past"]), "expected that both ends lose the same tokens"),
+    (cache, parts(2, ["past", "past"]), "parts whose sum is the trip count, past + seq, but got 2"),
+    (cache, parts(2, []), "expected 1 to 64 parts"),
+    (cache, parts(2, ["past + seq + 1", "-1"]), "expected parts of loops from 0 on but got -1"),
+    (cache, parts(2, ["-1 * past", "2 * past + seq"]), "expected parts of loops that grow with"),
+    (cache, parts(2, [{"keep_first": "past"}, "seq"]), "expected the key 'keep_last'"),
+    (cache, edit("certificate.witness.segments.1.loop", 4), "expected one of the 4 loops of proc"),
+    (cache, edit("certificate.witness.segments.0.process", "no"), "name of a process but got 'no'"),
+    (cache, edit("certificate.witness.segments.1.process", "load_past"), "expected a loop once"),
+    (
+        cache,
+        all_of(parts(0, ["past"]), parts(1, ["past"]), parts(2, ["past", "seq"]), program(
+            "buffer",
+            pipeline(["past + seq", 2], {"read": 2}, {"write": 3, "stage": 1})),
+            program("store", pipeline(["past + seq", 2], {"read": 3}))),
+        "expected a pipeline of which one piece is kept, or whose iterations do not overlap",
+    ),
+    (
+        rows,
+        all_of(program("fork", {"loop": "seq", "overhead": 1, "body": [
+            {"if": "i0 >= 0", "then": [pipeline([4], {"read": 0}, {"write": 1}, {"write": 2})]}]})),
+        "conditions on loops of constant trip counts but got 'i0 >= 0', where i0 counts a run-tim",
+    ),
+    (cache, merging({"read": 4}, {"write": 5}), "because they would happen together at some value"),
+    (
+        ping_pong,
+        edit("network.processes.2.program.0.loop", 5),
+        "expected the same segments in the same parts in all stages of task 'turn'",
+    ),
+]  # fmt: skip
+
+NETWORK = [
+    (rows, program("max", {"wait": 1, "more": 2}), "process 'max'.program[0]: unknown key 'more'"),
+    (rows, lambda d: find(d, "max").pop("program"), "that is given by cycles cannot be certified"),
+    (rows, program("max", pipeline(["seq"], {"write": 1})), "expected only its producer, 'fork'"),
+    (rows, program("max", pipeline(["n"], {"read": 1})), "expected a parameter of the network at"),
+    (rows, program("max", pipeline([4], {"read": 1}, depth=0)), "integer from 1 to"),
+    (
+        rows,
+        program("max", pipeline([4], {"read": 1, "stage": 6})),
+        "expected stages below the depth",
+    ),
+    (rows, program("max", pipeline([4], {"read": 9})), "integer from 0 to 4 but got 9"),
+    (rows, program("max", {"if": "i0 <", "then": []}), "condition 'i0 <'"),
+    (rows, program("max", {"if": "1 < 2 and 3", "then": []}), "a comparison on either side of and"),
+    (
+        rows,
+        program("store", pipeline(["seq", 2], {"read": 4}, {"read": 4, "stage": 1})),
+        "one access of an",
+    ),
+    (
+        rows,
+        program("store", pipeline(["seq", 3], {"read": 4})),
+        "lose the same tokens, but 'scale'",
+    ),
+    (
+        rows,
+        edit("network.fifos.0.initial_tokens", 3),
+        "at most as many initial tokens as its depth",
+    ),
+    (rows, edit("network.more", 3), "network: unknown key 'more'"),
+    (rows, edit("network.fifos.0.name", "copy"), "names that differ but got 'copy' twice"),
+    (ping_pong, edit("network.processes.3.stage_of", "turn"), "expected one outermost loop in the"),
+]
+
+# What cannot be reduced is executed at each value.
+
+
+def test_values_that_cannot_be_reduced_are_enumerated(tmp_path: Path) -> None:
+    design = cache()
+    merging({"read": 4}, {"write": 5})(design)
+    assert ends_everywhere(design.network)
+    # Without past rows `asked` is read in the cycle in which `answered` is
+    # written; with some rows, always before. So no rows is a case of its own.
+    points = design.certificate["witness"]["base_points"]
+    points.append({"past": 0, "seq": 4})
+    run = check(design.write(tmp_path))
+    assert run.returncode == 0, run.stderr
+    assert "2 base points executed" in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("make", "change", "reason"), CERTIFICATE + WITNESS + NETWORK, ids=lambda value: str(value)[:40]
+)
+def test_refusals(
+    make: Callable[[], Design], change: Callable[[Design], None], reason: str, tmp_path: Path
+) -> None:
+    design = make()
+    change(design)
+    run = check(design.write(tmp_path))
+    assert (run.returncode, run.stdout) == (1, ""), run.stdout
+    assert reason in run.stderr
+    assert len(run.stderr.strip().splitlines()) == 1
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    names = ("certificate.json", "interface.json", "network.pn.json", "hls/kernel.cpp")
+    texts = {
+        "": "expected a file that can be read and is not empty",
+        "{": "expected JSON",
+        '{"a": 1e999999}': "expected JSON",
+        "[" * 100000: "expected less nesting of brackets",
+        '{"schema": 1, "schema": 1}': "expected each key once but got",
+        "[]": "expected an object but got []",
+        '{"schema": 123456789012345678901234567890}': "expected an integer from 1 to 1 but got",
+        "\xff": "expected JSON",
+    }
+    for name in names[:3]:
+        for text, reason in texts.items():
+            design = rows()
+            directory = design.write(tmp_path / "design")
+            path = directory / name
+            path.write_bytes(text.encode("latin-1"))
+            if name == "network.pn.json":
+                design.certificate["network_sha256"] = subprocess.run(
+                    ["sha256sum", path], capture_output=True, text=True, check=True
+                ).stdout.split()[0]
+                (directory / "certificate.json").write_text(json.dumps(design.certificate))
+            run = check(directory)
+            assert run.returncode == 1, (name, text[:20])
+            assert str(path) in run.stderr and reason in run.stderr, run.stderr[:300]
+    for name in names:
+        directory = rows().write(tmp_path / "design")
+        (directory / name).unlink()
+        run = check(directory)
+        assert run.returncode == 1 and f"{name}: expected a file" in run.stderr
+    for arguments in ([], ["a", "b"], ["--more", "a"]):
+        assert check(*arguments).returncode == 2
+
+
+def test_a_fifo_of_all_tokens_needs_a_reason(tmp_path: Path) -> None:
+    """All of a matrix must be there before the first is read, or not."""
+    network = {
+        "schema": 1,
+        "parameters": [],
+        "processes": [
+            {"name": "load", "program": [pipeline([5], {"write": 0}, {"write": 1})]},
+            {
+                "name": "use",
+                "program": [
+                    pipeline([5], {"read": 0}),
+                    pipeline([5], {"read": 1}),
+                ],
+            },
+        ],
+        "fifos": [fifo("direct", 1, "load", "use"), fifo("late", 5, "load", "use")],
+    }
+    run = check(Design(network).write(tmp_path))
+    assert run.returncode == 1
+    assert "fifo 'late': expected an entry in full_depths" in run.stderr
+    run = check(Design(network, full_depths={"late": "deadlock"}).write(tmp_path))
+    assert run.returncode == 0, run.stderr
+    network["fifos"][0]["depth"] = 5
+    stated = {"late": "deadlock", "direct": "deadlock"}
+    run = check(Design(network, full_depths=stated).write(tmp_path))
+    assert "expected a deadlock with depth 4 of fifo 'direct' but got none" in run.stderr
+    stated["direct"] = "delay"
+    run = check(Design(network, full_depths=stated).write(tmp_path))
+    assert run.returncode == 0, run.stderr
+    assert "not verified: that fifo 'direct' delays with one token less" in run.stdout
+
+
+# Against execution at every value.
+
+
+def random_designs(first: int, last: int, wild: bool = False) -> Iterator[Design]:
+    for seed in range(first, last):
+        made = random_network(seed, wild)
+        if made:
+            network, segments = made
+            yield Design(network, segments, full_depths=full_depths(network))
+
+
+@pytest.mark.parametrize("wild", [False, True])
+def test_verdicts_agree_with_execution_at_every_value(wild: bool, tmp_path: Path) -> None:
+    designs = list(random_designs(0, 100, wild))
+    directories = [design.write(tmp_path / str(i)) for i, design in enumerate(designs)]
+    ends = [ends_everywhere(design.network) for design in designs]
+    verdicts = [verdict.startswith("verified") for verdict in check_many(directories)]
+    for directory, end, verified in zip(directories, ends, verdicts, strict=True):
+        assert end or not verified, f"{directory} is verified but does not end"
+        # As the compiler builds networks, nothing that ends is refused.
+        assert wild or verified == end, directory
+    assert 50 <= sum(ends) < len(ends)
+    # Of the wild ones, those that end and are verified: 61 of 87.
+    assert sum(verdicts) >= (50 if wild else 80)
+
+
+class Corruption:
+    """Makes a false certificate of a true one; None where it does not apply."""
+
+    def __init__(self, seed: int) -> None:
+        self.rng = random.Random(seed)
+
+    def shallower(self, design: Design) -> bool:
+        """A depth below need, everywhere the same, hashed again."""
+        fifos = design.network["fifos"]
+        deep = [i for i, f in enumerate(fifos) if f["depth"] > 1 and not f.get("control")]
+        self.rng.shuffle(deep)
+        network = copy.deepcopy(design.network)
+        values = {p["name"]: p["max"] for p in network["parameters"]}
+        for index in deep:
+            network["fifos"][index]["depth"] = 1
+            for order in ("program", "pipelined"):
+                if find_block(network, values, order, 1) is not None:
+                    segments = design.certificate["witness"]["segments"]
+                    design.__init__(network, segments, full_depths=full_depths(network))
+                    return True
+        return False
+
+    def larger_range(self, design: Design) -> bool:
+        """A range of which the base points know nothing, everywhere the same."""
+        index = self.rng.randrange(2)
+        for file in (design.network, design.interface, design.certificate):
+            file["parameters"][index]["max"] += self.rng.choice([1, 2, 100])
+        return True
+
+    def other_range(self, design: Design) -> bool:
+        parameter = design.certificate["parameters"][self.rng.randrange(2)]
+        parameter["max"] += self.rng.choice([1, 2, 100])
+        return True
+
+    def no_base_point(self, design: Design) -> bool:
+        point = design.certificate["witness"]["base_points"][0]
+        name = self.rng.choice(sorted(point))
+        if point[name] == 0:
+            return False
+        point[name] -= 1
+        return True
+
+    def other_parts(self, design: Design) -> bool:
+        """One side of a FIFO loses other tokens than the other."""
+        segments = design.certificate["witness"]["segments"]
+        if not segments:
+            return False
+        entry = self.rng.choice(segments)
+        if self.rng.random() < 0.3:
+            segments.remove(entry)
+        elif len(entry["parts"]) > 1:
+            entry["parts"] = self.rng.choice(
+                [["past", "seq"], ["seq", {"keep_last": "past"}], ["past + seq"], ["past"]]
+            )
+        else:
+            entry["parts"] = self.rng.choice([["past"], ["past", "past"], ["seq"], []])
+        return True
+
+    def swapped(self, design: Design) -> bool:
+        depths = design.certificate["depths"]
+        one, other = self.rng.sample(sorted(depths), 2)
+        if depths[one] == depths[other]:
+            return False
+        depths[one], depths[other] = depths[other], depths[one]
+        return True
+
+    def renamed(self, design: Design) -> bool:
+        depths = design.certificate["depths"]
+        name = self.rng.choice(sorted(depths))
+        depths[f"{name}_"] = depths.pop(name)
+        return True
+
+    def other_kernel(self, design: Design) -> bool:
+        """A FIFO of the kernel is not that of the network."""
+        lines = design.kernel.splitlines()
+        index = self.rng.randrange(1, len(lines) - 1)
+        head, tail = lines[index].rsplit(", ", 1)
+        depth, comment = tail.split(")", 1)
+        lines[index] = self.rng.choice(
+            ["", f"// {lines[index]}", f"{head}, {int(depth) + 1}){comment}", lines[index] * 2]
+        )
+        design.kernel = "\n".join(lines)
+        return True
+
+    def other_network(self, design: Design) -> bool:
+        """A trip count, an access or an end is another."""
+        nodes = []
+
+        def visit(sequence: list[dict]) -> None:
+            for node in sequence:
+                if "pipeline" in node:
+                    nodes.append(node)
+                visit(node.get("body", []))
+
+        process = self.rng.choice(design.network["processes"])
+        visit(process["program"])
+        node = self.rng.choice(nodes)
+        choice = self.rng.randrange(3)
+        if choice == 0:
+            node["pipeline"].append(2)
+        elif choice == 1:
+            node["body"] = node["body"][1:]
+        else:
+            fifo = self.rng.choice(design.network["fifos"])
+            fifo["producer"], fifo["consumer"] = fifo["consumer"], fifo["producer"]
+        return True
+
+    def other_claim(self, design: Design) -> bool:
+        design.certificate[self.rng.choice(["schema", "invocations", "orders"])] = 2
+        return True
+
+    def broken_hash(self, design: Design) -> str:
+        return self.rng.choice(["kernel_sha256", "network_sha256"])
+
+
+def test_a_thousand_false_certificates_are_refused(tmp_path: Path) -> None:
+    kinds = [name for name in vars(Corruption) if not name.startswith("_")]
+    # Designs that need a depth above 1 or parts: there is something to spoil.
+    true = [
+        design
+        for design in random_designs(1000, 1100)
+        if any(f["depth"] > 1 and not f.get("control") for f in design.network["fifos"])
+        and design.certificate["witness"]["segments"]
+        and ends_everywhere(design.network)
+    ]
+    verdicts = check_many([d.write(tmp_path / f"true{i}") for i, d in enumerate(true)])
+    assert all(verdict.startswith("verified") for verdict in verdicts)
+    directories = []
+    counts = dict.fromkeys(kinds, 0)
+    for seed in range(10000):
+        if len(directories) == 1000:
+            break
+        kind = kinds[seed % len(kinds)]
+        design = copy.deepcopy(true[seed // len(kinds) % len(true)])
+        changed = getattr(Corruption(seed), kind)(design)
+        if not changed:
+            continue
+        directory = design.write(tmp_path / f"false{seed}-{kind}")
+        if isinstance(changed, str):
+            digits = list(design.certificate[changed])
+            digits[seed % 64] = "0" if digits[seed % 64] != "0" else "1"
+            design.certificate[changed] = "".join(digits)
+            design.write(directory, rehash=False)
+        directories.append(directory)
+        counts[kind] += 1
+    assert len(directories) == 1000 and min(counts.values()) >= 10, counts
+    accepted = [
+        directory.name
+        for directory, verdict in zip(directories, check_many(directories), strict=True)
+        if not verdict.startswith("refused: ")
+    ]
+    assert accepted == []
