@@ -272,6 +272,49 @@ class Builder:
         self.process(name, self.nest(stream.dims, body))
         self.open.append(out)
 
+    def probe(self) -> None:
+        """Deadlocks if a process reads `asked` in the cycle in which it writes
+        `answered`: `ask` writes only after `answer` has read. Where a loop
+        between the two has no iterations, that is so at some sizes only.
+        """
+        tasks = [process for process in self.processes if "stage_of" not in process]
+        process = self.rng.choice(tasks)
+        nodes = process["program"]
+        loops = [node["body"] for node in nodes if "loop" in node]
+        if loops and self.rng.random() < 0.5:
+            nodes = self.rng.choice(loops)
+        number = len(self.fifos)
+        ask, answer = f"ask_{number}", f"answer_{number}"
+        once = nodes is process["program"]
+        for name, producer, consumer in (
+            (f"asked{number}", ask, process["name"]),
+            (f"answered{number}", process["name"], answer),
+            (f"between{number}", ask, answer),
+        ):
+            self.fifos.append(
+                {"name": name, "depth": 1, "producer": producer, "consumer": consumer}
+            )
+        first, last = sorted(self.rng.randint(0, len(nodes)) for _ in range(2))
+        nodes[last:last] = [{"read": number}, *self.gap()]
+        nodes[first:first] = [{"write": number + 1}, *self.gap()]
+        around: list[dict] = []
+        if not once:
+            around = [node for node in process["program"] if node.get("body") is nodes]
+        between = {"write": number + 2}
+        for name, body in (
+            (ask, [between, {"wait": 1}, between, {"wait": 1}, {"write": number}, {"wait": 1}]),
+            (
+                answer,
+                [{"read": number + 1}, {"wait": 1}] + [{"read": number + 2}, {"wait": 1}] * 2,
+            ),
+        ):
+            for loop in around:
+                body = [{"loop": loop["loop"], "overhead": 1, "body": body}]
+            self.processes.append({"name": name, "program": body})
+            for entry in list(self.segments):
+                if around and entry["process"] == process["name"] and entry["loop"] == 0:
+                    self.segments.append({**entry, "process": name})
+
     def sinks(self) -> None:
         for stream in self.open:
             name = self.name("store")
@@ -279,8 +322,12 @@ class Builder:
         self.open = []
 
 
-def random_network(seed: int, wild: bool = False) -> tuple[dict, list[dict]] | None:
+def random_network(
+    seed: int, wild: bool = False, exact: bool = False
+) -> tuple[dict, list[dict]] | None:
     """A network and the segments of its witness; None where no depths help.
+
+    With `exact`, no depth is changed after it was found.
 
     Wild ones leave out what keeps compiled programs certifiable: time that
     passes between loops, constant trip counts inside of pipelines, parts.
@@ -297,6 +344,9 @@ def random_network(seed: int, wild: bool = False) -> tuple[dict, list[dict]] | N
     for _ in range(rng.randint(2, 4)):
         rng.choice(operations)()
     builder.sinks()
+    if wild:
+        for _ in range(rng.choice([0, 1, 1, 2])):
+            builder.probe()
     least = 0 if wild else 1
     network = {
         "schema": 1,
@@ -313,6 +363,8 @@ def random_network(seed: int, wild: bool = False) -> tuple[dict, list[dict]] | N
     if wild and segments and rng.random() < 0.3:
         segments = rng.sample(segments, len(segments) - 1)
     streams = [f for f in network["fifos"] if not f.get("control")]
+    if exact:
+        return network, segments
     deep = [fifo for fifo in streams if fifo["depth"] > 1]
     if deep and rng.random() < 0.5:
         rng.choice(deep)["depth"] -= 1

@@ -504,9 +504,11 @@ def test_a_fifo_of_all_tokens_needs_a_reason(tmp_path: Path) -> None:
 # Against execution at every value.
 
 
-def random_designs(first: int, last: int, wild: bool = False) -> Iterator[Design]:
+def random_designs(
+    first: int, last: int, wild: bool = False, exact: bool = False
+) -> Iterator[Design]:
     for seed in range(first, last):
-        made = random_network(seed, wild)
+        made = random_network(seed, wild, exact)
         if made:
             network, segments = made
             yield Design(network, segments, full_depths=full_depths(network))
@@ -523,8 +525,8 @@ def test_verdicts_agree_with_execution_at_every_value(wild: bool, tmp_path: Path
         # As the compiler builds networks, nothing that ends is refused.
         assert wild or verified == end, directory
     assert 50 <= sum(ends) < len(ends)
-    # Of the wild ones, those that end and are verified: 61 of 87.
-    assert sum(verdicts) >= (50 if wild else 80)
+    # Of the wild ones, half of those that end.
+    assert sum(verdicts) >= (40 if wild else 80)
 
 
 class Corruption:
@@ -606,7 +608,12 @@ class Corruption:
         head, tail = lines[index].rsplit(", ", 1)
         depth, comment = tail.split(")", 1)
         lines[index] = self.rng.choice(
-            ["", f"// {lines[index]}", f"{head}, {int(depth) + 1}){comment}", lines[index] * 2]
+            [
+                "",
+                f"// {lines[index]}",
+                f"{head}, {int(depth) + 1}){comment}",
+                f"{lines[index]}\n{lines[index]}",
+            ]
         )
         design.kernel = "\n".join(lines)
         return True
@@ -647,7 +654,7 @@ def test_a_thousand_false_certificates_are_refused(tmp_path: Path) -> None:
     # Designs that need a depth above 1 or parts: there is something to spoil.
     true = [
         design
-        for design in random_designs(1000, 1100)
+        for design in random_designs(1000, 1100, exact=True)
         if any(f["depth"] > 1 and not f.get("control") for f in design.network["fifos"])
         and design.certificate["witness"]["segments"]
         and ends_everywhere(design.network)
