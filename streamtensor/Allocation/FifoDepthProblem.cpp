@@ -26,8 +26,10 @@ unsigned FifoDepthProblem::addFifo(std::string name, int64_t baseDepth,
 }
 
 int64_t FifoDepthProblem::getLeastDepth(unsigned fifo) const {
-  return std::min(baseDepths[fifo],
-                  std::max<int64_t>(network.fifos[fifo].tokens, 1));
+  const AccessFifo &info = network.fifos[fifo];
+  const int64_t initial = std::max<int64_t>(info.initialTokens, 1);
+  return std::max(initial,
+                  std::min(baseDepths[fifo], info.tokens + info.initialTokens));
 }
 
 std::optional<NetworkIssue> FifoDepthProblem::check() {
@@ -59,7 +61,8 @@ FifoDepthProblem::verify(const FifoDepthSolution &solution) const {
            " fifos but got " + std::to_string(solution.depths.size());
   for (size_t i = 0; i < fifos.size(); ++i) {
     const int64_t least = getLeastDepth(i);
-    const int64_t most = std::max<int64_t>(fifos[i].tokens, 1);
+    const int64_t most =
+        std::max<int64_t>(fifos[i].tokens + fifos[i].initialTokens, 1);
     const int64_t depth = solution.depths[i];
     if (depth < least || depth > most)
       return "expected a depth of " + std::to_string(least) + " to " +

@@ -50,6 +50,13 @@ AccessNode streamtensor::branch(IndexExpr condition, AccessSequence body,
   return node;
 }
 
+AccessNode streamtensor::together(AccessSequence accesses) {
+  AccessNode node;
+  node.kind = Kind::Group;
+  node.body = std::move(accesses);
+  return node;
+}
+
 //===----------------------------------------------------------------------===//
 // simplify
 //===----------------------------------------------------------------------===//
@@ -81,6 +88,14 @@ AccessSequence streamtensor::simplify(const AccessSequence &sequence) {
         append(result, node);
       continue;
     }
+    if (node.kind == Kind::Group) {
+      // One access alone is a run of one.
+      if (node.body.size() == 1)
+        append(result, node.body.front());
+      else if (!node.body.empty())
+        result.push_back(node);
+      continue;
+    }
     AccessSequence body = simplify(node.body);
     if (node.kind == Kind::Branch) {
       AccessSequence otherwise = simplify(node.otherwise);
@@ -96,7 +111,7 @@ AccessSequence streamtensor::simplify(const AccessSequence &sequence) {
     } else if (node.count == 1) {
       for (AccessNode &inner : body)
         append(result, std::move(inner));
-    } else if (body.size() == 1) {
+    } else if (body.size() == 1 && body.front().kind != Kind::Group) {
       // Only a run or a loop can stand here.
       AccessNode inner = std::move(body.front());
       inner.count *= node.count;
@@ -131,6 +146,8 @@ static void count(const AccessSequence &sequence, int64_t times,
     } else if (node.kind == Kind::Branch) {
       const bool holds = node.condition.evaluate(inductions.data()) != 0;
       count(holds ? node.body : node.otherwise, times, inductions, counts);
+    } else if (node.kind == Kind::Group) {
+      count(node.body, times, inductions, counts);
     } else {
       const unsigned level = inductions.size();
       const bool enumerate = dependsOn(node.body, level);
@@ -178,6 +195,12 @@ static std::string findFault(const AccessSequence &sequence, unsigned levels,
     if (node.kind != Kind::Branch && node.count < 0)
       return "expected a count that is not negative but got " +
              std::to_string(node.count);
+    if (node.kind == Kind::Group &&
+        !std::all_of(node.body.begin(), node.body.end(),
+                     [](const AccessNode &access) {
+                       return access.isAccess() && access.count == 1;
+                     }))
+      return "expected single reads and writes in a group";
     if (node.kind == Kind::Branch) {
       if (!node.condition.isEvaluable())
         return "expected a condition that divides by positive constants only "
@@ -272,8 +295,9 @@ static void print(const AccessSequence &sequence, const ProcessNetwork &network,
         text += " * " + std::to_string(node.count);
       continue;
     }
-    text += node.kind == Kind::Loop ? "loop " + std::to_string(node.count)
-                                    : "if " + node.condition.toString();
+    text += node.kind == Kind::Loop    ? "loop " + std::to_string(node.count)
+            : node.kind == Kind::Group ? "together"
+                                       : "if " + node.condition.toString();
     text += " { ";
     print(node.body, network, text);
     if (!node.otherwise.empty()) {

@@ -26,9 +26,10 @@ struct AccessNode;
 /// Executed one after the other.
 using AccessSequence = std::vector<AccessNode>;
 
-/// A run of accesses, a loop, or a branch.
+/// A run of accesses, a loop, a branch, or a group of single accesses that
+/// happen together or not at all.
 struct AccessNode {
-  enum class Kind : uint8_t { Read, Write, Loop, Branch };
+  enum class Kind : uint8_t { Read, Write, Loop, Branch, Group };
   Kind kind = Kind::Loop;
   /// Read, Write: the FIFO, an index into ProcessNetwork::fifos.
   unsigned fifo = 0;
@@ -36,7 +37,8 @@ struct AccessNode {
   int64_t count = 1;
   /// Branch: over the loops around it, level 0 outermost.
   IndexExpr condition;
-  /// Loop: the body. Branch: where the condition holds.
+  /// Loop: the body. Branch: where the condition holds. Group: reads and writes
+  /// of one token each, at most one at each end of a FIFO.
   AccessSequence body;
   /// Branch: where the condition does not hold.
   AccessSequence otherwise;
@@ -50,6 +52,7 @@ AccessNode write(unsigned fifo, int64_t count = 1);
 AccessNode loop(int64_t trip, AccessSequence body);
 AccessNode branch(IndexExpr condition, AccessSequence body,
                   AccessSequence otherwise = {});
+AccessNode together(AccessSequence accesses);
 
 /// The same accesses in the same order with fewer nodes: loops around one run
 /// become a longer run, perfectly nested loops one loop, neighbouring runs on
@@ -76,6 +79,8 @@ struct AccessProcess {
 /// A FIFO with one writer and one reader.
 struct AccessFifo {
   std::string name;
+  /// In the FIFO before the first run.
+  int64_t initialTokens = 0;
   /// Filled by ProcessNetwork::connect: indices into `processes`, and the
   /// number of tokens that pass in one run.
   unsigned writer = 0;

@@ -173,6 +173,20 @@ bool IndexExpr::isEvaluable() const {
   return height == 1;
 }
 
+IndexExpr
+IndexExpr::substitute(const std::vector<IndexExpr> &replacements) const {
+  IndexExpr result;
+  for (const Term &term : terms) {
+    if (term.op != Op::Induction) {
+      result.terms.push_back(term);
+      continue;
+    }
+    const std::vector<Term> &other = replacements[term.value].terms;
+    result.terms.insert(result.terms.end(), other.begin(), other.end());
+  }
+  return result;
+}
+
 std::string IndexExpr::toString() const {
   std::vector<std::string> stack;
   for (const Term &term : terms) {

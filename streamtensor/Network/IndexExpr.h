@@ -63,6 +63,9 @@ public:
   /// constants only.
   bool isEvaluable() const;
 
+  /// The expression with `replacements[l]` in place of the loop at level l.
+  IndexExpr substitute(const std::vector<IndexExpr> &replacements) const;
+
   /// For people: `(i0 * 4 + i1) < 7`.
   std::string toString() const;
 

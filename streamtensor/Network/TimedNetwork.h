@@ -202,6 +202,15 @@ struct TimedNetwork {
 ProcessNetwork programOrder(const TimedNetwork &network,
                             const ParameterValues &values);
 
+/// The accesses to FIFOs of each process in the order of its own time: a
+/// pipeline reads for later iterations before it writes for earlier ones, and
+/// accesses of one cycle are one group. Stages and control FIFOs are as in
+/// `network`. All processes must be given by programs. Whether this ends
+/// decides whether the timed network ends, memory aside: when processes start,
+/// and how long they take, delays accesses but prevents none.
+ProcessNetwork pipelinedOrder(const TimedNetwork &network,
+                              const ParameterValues &values);
+
 } // namespace streamtensor
 
 #endif // STREAMTENSOR_NETWORK_TIMEDNETWORK_H

@@ -19,6 +19,7 @@
 #include "streamtensor/Pipelines/DesignWriter.h"
 #include "streamtensor/Pipelines/Dimensions.h"
 #include "streamtensor/Pipelines/Manifest.h"
+#include "streamtensor/Pipelines/SizeFifos.h"
 #include "streamtensor/Support/AtomicFile.h"
 #include "streamtensor/Target/Device/Device.h"
 #include "streamtensor/Transforms/Linalg/InferSizes.h"
@@ -84,7 +85,7 @@ private:
   /// Looks the target up and fills in what depends on it.
   bool resolveTarget() {
     std::string error;
-    std::optional<DeviceInfo> device = findDevice(request.target, error);
+    device = findDevice(request.target, error);
     if (!device)
       return fail(error);
     phaseOptions = request.phases;
@@ -209,6 +210,8 @@ private:
                  !dataflow::parametersOf(function).empty();
     if (sized ? !normalizeSized() : !transform(*module, phase))
       return false;
+    if (phase == Phase::Allocated && !sizeByTime())
+      return false;
     std::chrono::duration<double> elapsed =
         std::chrono::steady_clock::now() - start;
     seconds.emplace_back(phaseName(phase).str(), elapsed.count());
@@ -251,6 +254,16 @@ private:
     return (succeeded(inferSizes(versions, maxima)) &&
             succeeded(checkSizes(function))) ||
            fail("phase 'normalized' failed");
+  }
+
+  /// Deepens FIFOs where time needs it: a copy is compiled to its end to see.
+  bool sizeByTime() {
+    OwningOpRef<ModuleOp> trial = module->clone();
+    if (!transform(*trial, Phase::Stream) || !transform(*trial, Phase::HLS))
+      return false;
+    FailureOr<TimedSizing> sizing =
+        sizeFifos(*module, *trial, *device, phaseOptions.fifoStrategy);
+    return succeeded(sizing) || fail("phase 'allocated' failed");
   }
 
   /// DSP blocks of a module of phase hls, as the report will say.
@@ -412,6 +425,7 @@ private:
   const CompileRequest &request;
   llvm::raw_ostream &out, &errs;
   PhaseOptions phaseOptions;
+  std::optional<DeviceInfo> device;
   MLIRContext context;
   llvm::SourceMgr sources;
   OwningOpRef<ModuleOp> module;

@@ -172,6 +172,7 @@ Simulation::Simulation(const TimedNetwork &network, const TimedOptions &options)
   endedOf.resize(options.invocations);
   lastEndOf.resize(options.invocations);
   result.processes.resize(size);
+  result.fifos.resize(network.fifos.size());
 }
 
 /// Beats of each memory access of a process, by port and direction.
@@ -449,6 +450,10 @@ void Simulation::addStall(unsigned index, ProcessState &process, int64_t cycles,
     return;
   TimedProcessResult &total = result.processes[index];
   (isOutput ? total.waitOutput : total.waitInput) += cycles;
+  if (access.kind == AccessKind::Write)
+    result.fifos[access.target].waitFull += cycles;
+  else if (access.kind == AccessKind::Read)
+    result.fifos[access.target].waitEmpty += cycles;
   process.stalled += cycles;
   if (options.onStall && isFifo(access.kind)) {
     const int64_t to = process.start + process.time + process.stalled;
@@ -702,8 +707,11 @@ std::optional<TimedResult> Simulation::run(std::string &message) {
     return std::nullopt;
   }
   result.cycles = std::max<int64_t>(0, lastEvent - 1);
-  for (TimedFifoState &fifo : fifos)
-    result.fifos.push_back({fifo.numTokens(), fifo.finishPeak(), fifo.fill()});
+  for (size_t i = 0; i < fifos.size(); ++i) {
+    result.fifos[i].tokens = fifos[i].numTokens();
+    result.fifos[i].fill = fifos[i].fill();
+    result.fifos[i].peak = fifos[i].finishPeak();
+  }
   result.ports.resize(network.memory.ports.size());
   for (const std::unique_ptr<MemoryClient> &client : clients) {
     TimedPortResult &port = result.ports[client->port];

@@ -43,6 +43,9 @@ struct TimedProcessResult {
 
 struct TimedFifoResult {
   int64_t tokens = 0, peak = 0, fill = 0;
+  /// Cycles that its writer waited because it was full, its reader because it
+  /// was empty, where it was the last thing that they waited for.
+  int64_t waitFull = 0, waitEmpty = 0;
 };
 
 /// Bytes of one port in all invocations.

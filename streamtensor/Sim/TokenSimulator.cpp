@@ -84,6 +84,7 @@ TokenSimulator::TokenSimulator(const ProcessNetwork &network) {
     Channel channel;
     channel.writer = source.writer;
     channel.reader = source.reader;
+    channel.initial = source.initialTokens;
     channels.push_back(channel);
   }
   ready.resize(processes.size());
@@ -99,6 +100,13 @@ void TokenSimulator::compile(const AccessSequence &sequence, unsigned level,
       code.push_back(
           {node.kind == AccessNode::Kind::Read ? Op::Read : Op::Write, 0,
            node.fifo, node.count});
+      break;
+    case AccessNode::Kind::Group:
+      code.push_back({Op::Group, 0, static_cast<uint32_t>(members.size()),
+                      static_cast<int64_t>(node.body.size())});
+      for (const AccessNode &access : node.body)
+        members.push_back(
+            {access.fifo, access.kind == AccessNode::Kind::Write});
       break;
     case AccessNode::Kind::Loop: {
       numLevels = std::max(numLevels, level + 1);
@@ -134,7 +142,10 @@ void TokenSimulator::reset(const std::vector<int64_t> &depths) {
   assert(depths.size() == channels.size() && "expected one depth per fifo");
   for (size_t i = 0; i < channels.size(); ++i) {
     Channel &channel = channels[i];
-    channel.written = channel.read = channel.peak = 0;
+    channel.written = 0;
+    // As if the initial tokens had been written before.
+    channel.read = -channel.initial;
+    channel.peak = channel.initial;
     channel.depth = depths[i];
   }
   readyHead = readySize = 0;
@@ -184,10 +195,40 @@ int64_t TokenSimulator::meet(Channel &channel, uint32_t fifo, uint32_t other,
   return passed;
 }
 
+/// Makes all accesses of a group, or none: then the process waits for the first
+/// one that cannot be made.
+bool TokenSimulator::runGroup(Process &process,
+                              const Instruction &instruction) {
+  const Member *const begin = members.data() + instruction.target;
+  const Member *const end = begin + instruction.count;
+  for (const Member *member = begin; member != end; ++member) {
+    const Channel &channel = channels[member->fifo];
+    const int64_t fill = channel.written - channel.read;
+    if (member->isWrite ? fill < channel.depth : fill > 0)
+      continue;
+    process.fifo = member->fifo;
+    process.isWrite = member->isWrite;
+    return false;
+  }
+  for (const Member *member = begin; member != end; ++member) {
+    Channel &channel = channels[member->fifo];
+    if (member->isWrite) {
+      ++channel.written;
+      channel.peak = std::max(channel.peak, channel.written - channel.read);
+      wake(channel.reader, member->fifo);
+    } else {
+      ++channel.read;
+      wake(channel.writer, member->fifo);
+    }
+  }
+  return true;
+}
+
 void TokenSimulator::runProcess(uint32_t index) {
   Process &process = processes[index];
   uint32_t position = process.position;
-  int64_t remaining = process.remaining;
+  int64_t remaining =
+      code[position].op == Op::Group ? kFresh : process.remaining;
   int64_t *const counters = inductions.data() + process.inductions;
   const Instruction *const program = code.data();
   process.fifo = kNoFifo;
@@ -224,6 +265,16 @@ void TokenSimulator::runProcess(uint32_t index) {
             meet(channel, instruction.target, channel.reader, remaining);
       break;
     }
+    case Op::Group:
+      if (!runGroup(process, instruction)) {
+        process.position = position;
+        // Nobody may pass tokens to it one by one.
+        process.remaining = 0;
+        process.state = State::Blocked;
+        return;
+      }
+      ++position;
+      continue;
     case Op::Loop:
       counters[instruction.level] = 0;
       ++position;
@@ -250,6 +301,7 @@ void TokenSimulator::runProcess(uint32_t index) {
       process.position = position;
       process.remaining = remaining;
       process.fifo = instruction.target;
+      process.isWrite = instruction.op == Op::Write;
       process.state = State::Blocked;
       return;
     }
@@ -277,14 +329,14 @@ void TokenSimulator::setDepth(unsigned fifo, int64_t depth) {
          "expected a depth that holds the tokens in the fifo");
   channel.depth = depth;
   const Process &writer = processes[channel.writer];
-  if (writer.fifo == fifo && code[writer.position].op == Op::Write)
+  if (writer.fifo == fifo && writer.isWrite)
     wake(channel.writer, fifo);
 }
 
 int64_t TokenSimulator::getNumEvents() const {
   int64_t events = 0;
   for (const Channel &channel : channels)
-    events += channel.written + channel.read;
+    events += channel.written + channel.read + channel.initial;
   return events;
 }
 
@@ -305,7 +357,7 @@ TokenDeadlock TokenSimulator::findDeadlock() const {
       walkOf[at] = start + 1;
       const Process &process = processes[at];
       const Channel &channel = channels[process.fifo];
-      const bool isWrite = code[process.position].op == Op::Write;
+      const bool isWrite = process.isWrite;
       walk.push_back({at, isWrite, process.fifo, channel.written - channel.read,
                       channel.depth});
       at = isWrite ? channel.reader : channel.writer;

@@ -89,7 +89,7 @@ public:
   int64_t getNumEvents() const;
 
 private:
-  enum class Op : uint8_t { Read, Write, Loop, Next, Branch, Jump, End };
+  enum class Op : uint8_t { Read, Write, Group, Loop, Next, Branch, Jump, End };
   struct Instruction {
     Op op;
     /// Loop, Next: the level of the loop.
@@ -98,7 +98,8 @@ private:
     /// target is taken when the condition does not hold.
     uint32_t target = 0;
     /// Read, Write: length of the run. Next: the trip count. Branch: the
-    /// condition, an index into `conditions`.
+    /// condition, an index into `conditions`. Group: how many accesses from
+    /// `target` on in `members`.
     int64_t count = 0;
   };
   enum class State : uint8_t { Ready, Blocked, Ended };
@@ -110,28 +111,38 @@ private:
     State state = State::Ready;
     /// Tokens left of the run at `position`; kFresh when it was not begun.
     int64_t remaining = kFresh;
-    /// The FIFO of the run that was begun, or kNoFifo.
+    /// The FIFO of the run that was begun, or that a group waits for, or
+    /// kNoFifo; and which end of it.
     uint32_t fifo = kNoFifo;
+    bool isWrite = false;
   };
   struct Channel {
     int64_t written = 0;
     int64_t read = 0;
     int64_t depth = 1;
     int64_t peak = 0;
+    int64_t initial = 0;
     uint32_t writer = 0;
     uint32_t reader = 0;
   };
   static constexpr int64_t kFresh = -1;
   static constexpr uint32_t kNoFifo = ~uint32_t(0);
 
+  struct Member {
+    uint32_t fifo;
+    bool isWrite;
+  };
+
   void compile(const AccessSequence &sequence, unsigned level,
                unsigned &numLevels);
+  bool runGroup(Process &process, const Instruction &instruction);
   void runProcess(uint32_t index);
   int64_t meet(Channel &channel, uint32_t fifo, uint32_t other, int64_t wanted);
   void wake(uint32_t index, uint32_t fifo);
   void makeReady(uint32_t index);
 
   std::vector<Instruction> code;
+  std::vector<Member> members;
   std::vector<IndexExpr> conditions;
   std::vector<int64_t> inductions;
   std::vector<Process> processes;

@@ -35,6 +35,9 @@ inline void writeOut(const AccessSequence &sequence,
       for (int64_t i = 0; i < node.count; ++i)
         trace.push_back({node.fifo, node.kind == AccessNode::Kind::Write});
       break;
+    case AccessNode::Kind::Group:
+      // Networks of these tests have none.
+      break;
     case AccessNode::Kind::Loop:
       for (int64_t i = 0; i < node.count; ++i) {
         inductions.push_back(i);

@@ -108,8 +108,10 @@ public:
 private:
   ScheduleSequence schedule(Block &block);
   ScheduleNode schedulePipeline(ArrayRef<scf::ForOp> nest);
+  /// Accesses so far in one iteration, by target and direction.
+  using AccessCounts = llvm::DenseMap<std::pair<Value, unsigned>, int64_t>;
   void scheduleIteration(Block &block, const LoopEstimate &pipeline,
-                         ScheduleSequence &out);
+                         AccessCounts &accessesOf, ScheduleSequence &out);
   void scheduleLoop(scf::ForOp loop, ScheduleSequence &out);
   ScheduleNode scheduleCall(func::CallOp call);
   /// Straight code from `first` to before `last`.
@@ -135,6 +137,7 @@ static bool hasLoops(Operation &op) {
 
 /// The accesses and branches of one iteration.
 void Scheduler::scheduleIteration(Block &block, const LoopEstimate &pipeline,
+                                  AccessCounts &accessesOf,
                                   ScheduleSequence &out) {
   for (Operation &op : block) {
     if (isa<scf::IfOp>(op)) {
@@ -142,21 +145,31 @@ void Scheduler::scheduleIteration(Block &block, const LoopEstimate &pipeline,
       branch.kind = ScheduleNode::Kind::Branch;
       branch.op = &op;
       auto choice = cast<scf::IfOp>(op);
-      scheduleIteration(*choice.thenBlock(), pipeline, branch.body);
+      // Of two branches only one accesses.
+      AccessCounts other = accessesOf;
+      scheduleIteration(*choice.thenBlock(), pipeline, accessesOf, branch.body);
       if (choice.elseBlock())
-        scheduleIteration(*choice.elseBlock(), pipeline, branch.otherwise);
+        scheduleIteration(*choice.elseBlock(), pipeline, other,
+                          branch.otherwise);
+      for (const auto &[target, count] : other)
+        accessesOf[target] = std::max(accessesOf[target], count);
       if (!branch.body.empty() || !branch.otherwise.empty())
         out.push_back(std::move(branch));
       continue;
     }
     for (Region &region : op.getRegions())
       for (Block &inner : region)
-        scheduleIteration(inner, pipeline, out);
+        scheduleIteration(inner, pipeline, accessesOf, out);
     size_t before = out.size();
     collectAccesses(&op, copiesInside(&op, pipeline.nest.back()), out);
-    for (size_t i = before; i < out.size(); ++i)
+    for (size_t i = before; i < out.size(); ++i) {
+      // One access in a cycle: others of the same iteration follow.
+      const bool input = isInput(out[i].access);
+      int64_t &used = accessesOf[{out[i].target, input ? 1u : 0u}];
       out[i].stage =
-          isInput(out[i].access) ? pipeline.readStage() : pipeline.writeStage();
+          used + (input ? pipeline.readStage() : pipeline.writeStage());
+      used += out[i].copies;
+    }
   }
 }
 
@@ -167,7 +180,13 @@ ScheduleNode Scheduler::schedulePipeline(ArrayRef<scf::ForOp> nest) {
   node.loop = nest.back();
   node.op = node.loop;
   scf::ForOp loop = node.loop;
-  scheduleIteration(*loop.getBody(), node.pipeline, node.body);
+  AccessCounts accessesOf;
+  scheduleIteration(*loop.getBody(), node.pipeline, accessesOf, node.body);
+  // The last access of an iteration is two cycles before its end.
+  const int64_t depth = node.pipeline.depth;
+  for (const auto &[target, count] : accessesOf)
+    node.pipeline.depth = std::max(node.pipeline.depth,
+                                   (target.second ? 0 : depth - 2) + count + 1);
   return node;
 }
 

@@ -142,6 +142,25 @@ static LogicalResult writeConstants(ModuleOp module, const DesignInfo &design,
   return success();
 }
 
+FailureOr<DesignInfo>
+streamtensor::collectPlacedDesign(ModuleOp module, const DeviceInfo &device,
+                                  std::vector<MemoryPort> &ports) {
+  FailureOr<DesignInfo> design = collectDesign(module);
+  if (failed(design))
+    return failure();
+  ports.clear();
+  for (const ArgumentInfo &argument : design->arguments)
+    ports.push_back({argument.variable, argument.bundle, argument.bytes});
+  if (device.memoryKind != "HBM")
+    return design;
+  std::string error;
+  if (!assignChannels(ports, device.memoryChannels, device.channelBytes, error))
+    return module.emitError() << error;
+  for (auto [argument, port] : llvm::zip_equal(design->arguments, ports))
+    argument.channel = port.channel;
+  return design;
+}
+
 LogicalResult streamtensor::writeDesign(ModuleOp module,
                                         const DesignOptions &options,
                                         StringRef outputDir) {
@@ -149,7 +168,8 @@ LogicalResult streamtensor::writeDesign(ModuleOp module,
   std::optional<DeviceInfo> device = findDevice(options.target, error);
   if (!device)
     return module.emitError() << error;
-  FailureOr<DesignInfo> design = collectDesign(module);
+  std::vector<MemoryPort> ports;
+  FailureOr<DesignInfo> design = collectPlacedDesign(module, *device, ports);
   if (failed(design))
     return failure();
   std::string kernel;
@@ -158,16 +178,6 @@ LogicalResult streamtensor::writeDesign(ModuleOp module,
     return failure();
   std::string hash = sha256Hex(kernel);
 
-  std::vector<MemoryPort> ports;
-  for (const ArgumentInfo &argument : design->arguments)
-    ports.push_back({argument.variable, argument.bundle, argument.bytes});
-  if (device->memoryKind == "HBM") {
-    if (!assignChannels(ports, device->memoryChannels, device->channelBytes,
-                        error))
-      return module.emitError() << error;
-    for (auto [argument, port] : llvm::zip_equal(design->arguments, ports))
-      argument.channel = port.channel;
-  }
   FailureOr<TimedNetwork> network = deriveNetwork(module, *design, *device);
   if (failed(network))
     return failure();

@@ -13,6 +13,7 @@
 #ifndef STREAMTENSOR_TARGET_REPORT_WRITEDESIGN_H
 #define STREAMTENSOR_TARGET_REPORT_WRITEDESIGN_H
 
+#include "streamtensor/Target/Connectivity/Connectivity.h"
 #include "streamtensor/Target/Device/Device.h"
 #include "streamtensor/Target/Report/DesignInfo.h"
 
@@ -56,11 +57,18 @@ void writeReportJson(const DesignInfo &design, const DesignOptions &options,
                      const DeviceInfo &device, llvm::StringRef kernelSha256,
                      llvm::raw_ostream &os);
 
+/// Gathers the facts of `module` (phase hls) with the memory channel of each
+/// argument on `device`; `ports` are those of the linker's configuration.
+mlir::FailureOr<DesignInfo> collectPlacedDesign(mlir::ModuleOp module,
+                                                const DeviceInfo &device,
+                                                std::vector<MemoryPort> &ports);
+
 /// Writes hls/kernel.cpp, the headers of ours that a vendor's compile needs
 /// (hls/include), constants of the program (weights/), interface.json,
-/// report.json, connectivity.cfg and Makefile into `outputDir`, which must
-/// exist. Fails, with an error on the operation or the module, when the module
-/// has no C++ form, the target is unknown, or a file cannot be written.
+/// report.json, network.pn.json, connectivity.cfg and Makefile into
+/// `outputDir`, which must exist. Fails, with an error on the operation or the
+/// module, when the module has no C++ form, the target is unknown, or a file
+/// cannot be written.
 llvm::LogicalResult writeDesign(mlir::ModuleOp module,
                                 const DesignOptions &options,
                                 llvm::StringRef outputDir);

@@ -1,0 +1,326 @@
+//===- TimedSizing.cpp - Depths checked by timed simulation ---------------===//
+//
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A FIFO as deep as its peak in some run changes nothing of that run. So FIFOs
+// grow in large steps, and are cut to their peaks at the end.
+//
+//===----------------------------------------------------------------------===//
+
+#include "streamtensor/Allocation/TimedSizing.h"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace streamtensor;
+
+/// A load that runs further ahead than this is a buffer, not a FIFO.
+static constexpr int64_t kMostLoadDepth = 512;
+
+double TimedSizing::slowdown() const {
+  double largest = 1;
+  for (const TimedSizingPoint &point : points)
+    if (point.cyclesUnbounded > 0)
+      largest = std::max(largest,
+                         double(point.cycles) / double(point.cyclesUnbounded));
+  return largest;
+}
+
+int64_t streamtensor::depthBits(const TimedNetwork &network,
+                                const std::vector<int64_t> &depths) {
+  int64_t bits = 0;
+  for (size_t i = 0; i < depths.size(); ++i)
+    if (!network.fifos[i].isControl)
+      bits += depths[i] * network.fifos[i].widthBits * network.fifos[i].lanes;
+  return bits;
+}
+
+namespace {
+
+class Sizer {
+public:
+  Sizer(const TimedNetwork &network, const TimedSizingOptions &options,
+        std::string &error)
+      : network(network), options(options), error(error) {
+    for (const TimedFifo &fifo : network.fifos)
+      sizing.depths.push_back(fifo.depth);
+    first = sizing.depths;
+    sizing.reasons.resize(first.size());
+  }
+
+  std::optional<TimedSizing> grow();
+  std::optional<TimedSizing> shrink(int64_t most);
+
+private:
+  std::optional<TimedResult> simulate(const ParameterValues &values,
+                                      const std::vector<int64_t> *depths);
+  bool simulateUnbounded();
+  bool growAt(size_t point);
+  bool growCycle(const TimedResult &result, size_t point);
+  bool growSlow(const TimedResult &result, size_t point);
+  void growFifo(unsigned fifo, const TimedResult &result, size_t point,
+                const std::string &why);
+  void cut(const std::vector<TimedResult> &results);
+  bool costsNothing(const std::vector<int64_t> &depths);
+  std::vector<int64_t> shrinkInOrder(std::vector<int64_t> depths,
+                                     const std::vector<unsigned> &order,
+                                     int64_t most);
+  std::string at(size_t point) const;
+
+  const TimedNetwork &network;
+  const TimedSizingOptions &options;
+  std::string &error;
+  TimedSizing sizing;
+  std::vector<int64_t> first;
+  /// By point: with FIFOs that are never full.
+  std::vector<TimedResult> unbounded;
+};
+
+} // namespace
+
+std::string Sizer::at(size_t point) const {
+  const ParameterValues &values = options.points[point];
+  std::string text;
+  for (const auto &[name, value] : values)
+    text +=
+        (text.empty() ? " at " : ", ") + name + " = " + std::to_string(value);
+  return text;
+}
+
+std::optional<TimedResult> Sizer::simulate(const ParameterValues &values,
+                                           const std::vector<int64_t> *depths) {
+  ++sizing.simulations;
+  TimedOptions timed;
+  timed.invocations = options.invocations;
+  timed.values = values;
+  if (depths)
+    timed.depths = *depths;
+  else
+    timed.unbounded = true;
+  return simulateTimed(network, timed, error);
+}
+
+bool Sizer::simulateUnbounded() {
+  for (size_t point = 0; point < options.points.size(); ++point) {
+    std::optional<TimedResult> result =
+        simulate(options.points[point], nullptr);
+    if (!result)
+      return false;
+    if (!result->deadlock.empty()) {
+      error = "deadlock that no depth resolves" + at(point) + ": " +
+              describeDeadlock(network, *result);
+      return false;
+    }
+    sizing.points.push_back({options.points[point], 0, result->cycles});
+    unbounded.push_back(std::move(*result));
+  }
+  return true;
+}
+
+void Sizer::growFifo(unsigned fifo, const TimedResult &result, size_t point,
+                     const std::string &why) {
+  int64_t &depth = sizing.depths[fifo];
+  const int64_t peak = unbounded[point].fifos[fifo].peak;
+  // Up to the peak nobody can be hindered; beyond it only where others are.
+  depth = depth < peak ? std::min(2 * depth, peak) : 2 * depth;
+  if (sizing.reasons[fifo].empty())
+    sizing.reasons[fifo] = why;
+}
+
+/// The smallest full FIFO of the cycle grows.
+bool Sizer::growCycle(const TimedResult &result, size_t point) {
+  const TimedBlock *smallest = nullptr;
+  auto bits = [&](const TimedBlock &block) {
+    return sizing.depths[block.fifo] * network.fifos[block.fifo].widthBits;
+  };
+  for (const TimedBlock &block : result.deadlock)
+    if (block.isWrite && !network.fifos[block.fifo].isControl &&
+        (!smallest || bits(block) < bits(*smallest)))
+      smallest = &block;
+  if (!smallest) {
+    error = "deadlock that no depth resolves" + at(point) + ": " +
+            describeDeadlock(network, result);
+    return false;
+  }
+  growFifo(smallest->fifo, result, point,
+           "less deadlocks in stalling pipelines" + at(point) + ": " +
+               describeDeadlock(network, result, 4));
+  return true;
+}
+
+/// FIFOs that were full while their writers waited grow; loads last, because
+/// they run ahead as far as they can without making anything faster.
+bool Sizer::growSlow(const TimedResult &result, size_t point) {
+  std::vector<unsigned> inner, loads;
+  for (unsigned fifo = 0; fifo < network.fifos.size(); ++fifo) {
+    const TimedFifo &info = network.fifos[fifo];
+    if (info.isControl || result.fifos[fifo].waitFull == 0 ||
+        sizing.depths[fifo] >= unbounded[point].fifos[fifo].peak)
+      continue;
+    if (network.processes[info.writer].kind != "dma_in")
+      inner.push_back(fifo);
+    else if (sizing.depths[fifo] < kMostLoadDepth)
+      loads.push_back(fifo);
+  }
+  for (unsigned fifo : inner.empty() ? loads : inner)
+    growFifo(fifo, result, point,
+             "'" + network.processes[network.fifos[fifo].writer].name +
+                 "' waited " + std::to_string(result.fifos[fifo].waitFull) +
+                 " cycles for it" + at(point));
+  return !inner.empty() || !loads.empty();
+}
+
+bool Sizer::growAt(size_t point) {
+  for (;;) {
+    std::optional<TimedResult> result =
+        simulate(options.points[point], &sizing.depths);
+    if (!result)
+      return false;
+    if (!result->deadlock.empty()) {
+      if (!growCycle(*result, point))
+        return false;
+      continue;
+    }
+    const double limit =
+        double(unbounded[point].cycles) * (1 + options.tolerance);
+    if (double(result->cycles) <= limit || !growSlow(*result, point))
+      return true;
+  }
+}
+
+/// Back to what was in use in the last run of each point.
+void Sizer::cut(const std::vector<TimedResult> &results) {
+  for (size_t fifo = 0; fifo < first.size(); ++fifo) {
+    int64_t peak = first[fifo];
+    for (const TimedResult &result : results)
+      peak = std::max(peak, result.fifos[fifo].peak);
+    sizing.depths[fifo] = std::min(sizing.depths[fifo], peak);
+    if (sizing.depths[fifo] == first[fifo])
+      sizing.reasons[fifo].clear();
+  }
+}
+
+std::optional<TimedSizing> Sizer::grow() {
+  if (!simulateUnbounded())
+    return std::nullopt;
+  for (size_t point = 0; point < options.points.size(); ++point)
+    if (!growAt(point))
+      return std::nullopt;
+  // Later points have made FIFOs deeper, so all of them are run again; then
+  // cutting to the peaks changes none of these runs.
+  std::vector<TimedResult> results;
+  for (size_t point = 0; point < options.points.size(); ++point) {
+    std::optional<TimedResult> result =
+        simulate(options.points[point], &sizing.depths);
+    if (!result)
+      return std::nullopt;
+    sizing.points[point].cycles = result->cycles;
+    results.push_back(std::move(*result));
+  }
+  cut(results);
+  return std::move(sizing);
+}
+
+//===----------------------------------------------------------------------===//
+// The smallest depths
+//===----------------------------------------------------------------------===//
+
+bool Sizer::costsNothing(const std::vector<int64_t> &depths) {
+  for (size_t point = 0; point < options.points.size(); ++point) {
+    std::optional<TimedResult> result =
+        simulate(options.points[point], &depths);
+    if (!result || !result->deadlock.empty() ||
+        result->cycles > unbounded[point].cycles)
+      return false;
+  }
+  return true;
+}
+
+/// Makes each FIFO in turn as shallow as the others, as they are then, allow.
+/// Deeper never is slower, so bisection finds it.
+std::vector<int64_t> Sizer::shrinkInOrder(std::vector<int64_t> depths,
+                                          const std::vector<unsigned> &order,
+                                          int64_t most) {
+  for (unsigned fifo : order) {
+    int64_t low = first[fifo];
+    int64_t high = depths[fifo];
+    while (low < high && sizing.simulations < most) {
+      const int64_t middle = low + (high - low) / 2;
+      depths[fifo] = middle;
+      if (costsNothing(depths))
+        high = middle;
+      else
+        low = middle + 1;
+    }
+    depths[fifo] = high;
+  }
+  return depths;
+}
+
+std::optional<TimedSizing> Sizer::shrink(int64_t most) {
+  if (!simulateUnbounded())
+    return std::nullopt;
+  std::vector<unsigned> order;
+  std::vector<int64_t> depths = first;
+  for (unsigned fifo = 0; fifo < network.fifos.size(); ++fifo) {
+    if (network.fifos[fifo].isControl)
+      continue;
+    order.push_back(fifo);
+    for (const TimedResult &result : unbounded)
+      depths[fifo] = std::max(depths[fifo], result.fifos[fifo].peak);
+  }
+  const std::vector<int64_t> peaks = depths;
+  auto bits = [&](unsigned fifo) {
+    return peaks[fifo] * network.fifos[fifo].widthBits;
+  };
+  std::vector<std::vector<unsigned>> orders;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](unsigned a, unsigned b) { return bits(a) > bits(b); });
+  orders.push_back(order);
+  std::reverse(order.begin(), order.end());
+  orders.push_back(order);
+  std::sort(order.begin(), order.end());
+  orders.push_back(order);
+  std::reverse(order.begin(), order.end());
+  orders.push_back(order);
+  // Rotations let each FIFO be the first one.
+  for (size_t i = 1; i < order.size(); ++i) {
+    std::rotate(order.begin(), order.begin() + 1, order.end());
+    orders.push_back(order);
+  }
+  std::optional<std::vector<int64_t>> best;
+  for (const std::vector<unsigned> &next : orders) {
+    std::vector<int64_t> found = shrinkInOrder(peaks, next, most);
+    if (!best || depthBits(network, found) < depthBits(network, *best))
+      best = std::move(found);
+    if (sizing.simulations >= most)
+      break;
+  }
+  sizing.depths = *best;
+  for (size_t fifo = 0; fifo < peaks.size(); ++fifo)
+    if (!network.fifos[fifo].isControl)
+      sizing.reasons[fifo] = sizing.depths[fifo] <= 1
+                                 ? "one token costs no time"
+                                 : "the smallest depth that costs no time";
+  for (TimedSizingPoint &point : sizing.points)
+    point.cycles = point.cyclesUnbounded;
+  return std::move(sizing);
+}
+
+std::optional<TimedSizing>
+streamtensor::growDepths(const TimedNetwork &network,
+                         const TimedSizingOptions &options,
+                         std::string &error) {
+  return Sizer(network, options, error).grow();
+}
+
+std::optional<TimedSizing>
+streamtensor::smallestDepths(const TimedNetwork &network,
+                             const TimedSizingOptions &options, int64_t most,
+                             std::string &error) {
+  return Sizer(network, options, error).shrink(most);
+}

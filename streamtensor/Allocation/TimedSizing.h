@@ -1,0 +1,75 @@
+//===- TimedSizing.h - Depths checked by timed simulation -------*- C++ -*-===//
+//
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What a linear model says about depths is checked by the timed simulator:
+// several invocations, pipelines that stall as a whole, memory that is shared.
+// Where a network deadlocks or is slower than with FIFOs that are never full,
+// exactly the FIFOs that are to blame grow. And the smallest depths that cost
+// no time, for networks that can be simulated often.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STREAMTENSOR_ALLOCATION_TIMEDSIZING_H
+#define STREAMTENSOR_ALLOCATION_TIMEDSIZING_H
+
+#include "streamtensor/Sim/TimedSimulator.h"
+
+namespace streamtensor {
+
+struct TimedSizingOptions {
+  /// One behind the other, without a gap.
+  int64_t invocations = 3;
+  /// Slower than with FIFOs that are never full by at most this part.
+  double tolerance = 0.01;
+  /// Values of the parameters to look at; at least one choice, which may be
+  /// empty (the largest).
+  std::vector<ParameterValues> points = {ParameterValues()};
+};
+
+/// Cycles at one choice of the parameters.
+struct TimedSizingPoint {
+  ParameterValues values;
+  int64_t cycles = 0, cyclesUnbounded = 0;
+};
+
+struct TimedSizing {
+  /// In tokens, one per FIFO.
+  std::vector<int64_t> depths;
+  /// Why a FIFO is deeper than it was at first; empty where it is not.
+  std::vector<std::string> reasons;
+  std::vector<TimedSizingPoint> points;
+  int64_t simulations = 0;
+
+  /// The largest ratio of cycles and cycles with FIFOs that are never full.
+  double slowdown() const;
+};
+
+/// Makes FIFOs deeper than `network` has them until every point ends, within
+/// the tolerance. Control FIFOs stay. Returns nothing and sets `error` when
+/// even FIFOs that are never full deadlock.
+std::optional<TimedSizing> growDepths(const TimedNetwork &network,
+                                      const TimedSizingOptions &options,
+                                      std::string &error);
+
+/// The smallest depths, each at least that of `network`, at which no point is
+/// slower than with FIFOs that are never full (`tolerance` is not used): one
+/// FIFO after the other is made as shallow as the rest allows, in several
+/// orders, and the fewest bits win. No single FIFO of the result can be
+/// shallower. `most` limits the simulations; when it is reached, what has been
+/// found so far counts, and is still right.
+std::optional<TimedSizing> smallestDepths(const TimedNetwork &network,
+                                          const TimedSizingOptions &options,
+                                          int64_t most, std::string &error);
+
+/// Storage of all FIFOs of `network` at `depths`, without control FIFOs.
+int64_t depthBits(const TimedNetwork &network,
+                  const std::vector<int64_t> &depths);
+
+} // namespace streamtensor
+
+#endif // STREAMTENSOR_ALLOCATION_TIMEDSIZING_H

@@ -1,0 +1,106 @@
+//===- SizeFifos.cpp - Depths of FIFOs by time ----------------------------===//
+//
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Derives the network, sizes it, and writes depths and reasons back by name.
+//
+//===----------------------------------------------------------------------===//
+
+#include "streamtensor/Pipelines/SizeFifos.h"
+
+#include "streamtensor/Allocation/FifoDepthSolver.h"
+#include "streamtensor/Dialect/ITensor/IR/ITensor.h"
+#include "streamtensor/Target/Report/DeriveNetwork.h"
+#include "streamtensor/Target/Report/WriteDesign.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+using namespace streamtensor;
+
+/// For the smallest depths; a layer takes from 10 ms to 1 s each.
+static constexpr int64_t kMostSimulations = 2000;
+
+/// The largest values, and the smallest ones.
+static std::vector<ParameterValues> pointsOf(const TimedNetwork &network) {
+  std::vector<ParameterValues> points = {network.maxima()};
+  ParameterValues smallest;
+  for (const NetworkParameter &parameter : network.parameters)
+    smallest[parameter.name] = parameter.min;
+  if (!network.parameters.empty())
+    points.push_back(std::move(smallest));
+  return points;
+}
+
+/// Deepens FIFOs of `network` until it ends in the order of own time at
+/// `values`, and says why.
+static LogicalResult deepenForPipelines(ModuleOp module, TimedNetwork &network,
+                                        const ParameterValues &values,
+                                        std::vector<std::string> &reasons) {
+  FifoDepthProblem problem;
+  problem.network = pipelinedOrder(network, values);
+  for (const TimedFifo &fifo : network.fifos) {
+    problem.baseDepths.push_back(fifo.depth);
+    problem.tokenBits.push_back(fifo.widthBits * fifo.lanes);
+  }
+  if (std::optional<NetworkIssue> issue = problem.check())
+    return module.emitError() << issue->message;
+  std::string error;
+  std::optional<FifoDepthSolution> solution = solveFifoDepths(problem, error);
+  if (!solution)
+    return module.emitError()
+           << "expected tasks that end with deep enough fifos but got a "
+              "deadlock of stalling pipelines that no depth resolves: "
+           << error;
+  // A solver does not judge itself.
+  if (std::optional<std::string> fault = problem.verify(*solution))
+    return module.emitError()
+           << "internal error: the depths found are wrong: " << *fault;
+  for (size_t i = 0; i < network.fifos.size(); ++i)
+    if (solution->depths[i] > network.fifos[i].depth) {
+      network.fifos[i].depth = solution->depths[i];
+      reasons[i] = "stalling pipelines: " + solution->reasons[i];
+    }
+  return success();
+}
+
+FailureOr<TimedSizing> streamtensor::sizeFifos(ModuleOp module,
+                                               ModuleOp lowered,
+                                               const DeviceInfo &device,
+                                               FifoStrategy strategy) {
+  std::vector<MemoryPort> ports;
+  FailureOr<DesignInfo> design = collectPlacedDesign(lowered, device, ports);
+  if (failed(design))
+    return failure();
+  FailureOr<TimedNetwork> network = deriveNetwork(lowered, *design, device);
+  if (failed(network))
+    return failure();
+  TimedSizingOptions options;
+  options.points = pointsOf(*network);
+  // First of all, it must end.
+  std::vector<std::string> reasons(network->fifos.size());
+  for (const ParameterValues &values : pointsOf(*network))
+    if (failed(deepenForPipelines(module, *network, values, reasons)))
+      return failure();
+  TimedSizing sizing;
+  for (const TimedFifo &fifo : network->fifos)
+    sizing.depths.push_back(fifo.depth);
+  sizing.reasons = std::move(reasons);
+  llvm::StringMap<unsigned> indices;
+  for (unsigned i = 0; i < network->fifos.size(); ++i)
+    indices[network->fifos[i].name] = i;
+  module.walk([&](itensor::InstanceOp op) {
+    auto index = indices.find(op.getSym());
+    if (index == indices.end() || sizing.reasons[index->second].empty())
+      return;
+    Builder builder(op.getContext());
+    op.setDepthAttr(builder.getI64IntegerAttr(sizing.depths[index->second]));
+    op.setReasonAttr(builder.getStringAttr(sizing.reasons[index->second]));
+  });
+  return sizing;
+}
