@@ -194,3 +194,56 @@ class VendorKernels:
         sizes = [parameters[parameter["name"]] for parameter in interface["parameters"]]
         top(*(ctypes.c_void_p(buffer.data_ptr()) for buffer in buffers.values()), *sizes)
         return {name: value for name, value in buffers.items() if name.startswith("result")}
+
+
+# --- FIFO accesses ---------------------------------------------------------------------
+
+Accesses = dict[str, list[tuple[str, str, int]]]
+RECORDING = {"STREAMTENSOR_CXXFLAGS": "-O0 -DST_RECORD_ACCESSES"}
+
+
+def add_access(accesses: list[tuple[str, str, int]], op: str, fifo: str, count: int) -> None:
+    """Appends `count` accesses; equal neighbours are one entry."""
+    if accesses and accesses[-1][:2] == (op, fifo):
+        count += accesses.pop()[2]
+    accesses.append((op, fifo, count))
+
+
+def recorded_accesses(design: Path, inputs: Tensors) -> Accesses:
+    """The FIFO accesses of each task of a design, in the order of the C simulation."""
+    files = [design / f"recorded.{name}" for name in ("in", "out", "txt")]
+    save_file({name: value.contiguous() for name, value in inputs.items()}, files[0])
+    environment = {**os.environ, **RECORDING, "ST_RECORD_FILE": str(files[2])}
+    ran = run(
+        BIN / "streamtensor-run",
+        design,
+        f"--inputs={files[0]}",
+        f"--outputs={files[1]}",
+        env=environment,
+    )
+    assert ran.returncode == 0, ran.stderr
+    fifos = json.loads((design / "report.json").read_text())["fifos"]
+    task_of = {("r", f["name"]): f["consumer"] for f in fifos}
+    task_of |= {("w", f["name"]): f["producer"] for f in fifos}
+    accesses: Accesses = {task: [] for task in task_of.values()}
+    for line in files[2].read_text().splitlines():
+        op, fifo, count = line.split()
+        add_access(accesses[task_of[op, fifo]], op, fifo, int(count))
+    return accesses
+
+
+def network_accesses(design: Path, values: Mapping[str, int] = NO_SIZES) -> Accesses:
+    """The same of the design's timed network, in program order."""
+    command = [BIN / "streamtensor-sim", f"--network={design / 'network.pn.json'}", "--accesses"]
+    if values:
+        command.append("--values=" + ",".join(f"{name}={n}" for name, n in values.items()))
+    ran = run(*command)
+    assert ran.returncode == 0, ran.stderr
+    accesses: Accesses = {}
+    for line in ran.stdout.splitlines():
+        task, *entries = line.split("\t")
+        accesses[task] = []
+        for entry in entries:
+            op, fifo, count = entry.split()
+            add_access(accesses[task], op, fifo, int(count))
+    return accesses

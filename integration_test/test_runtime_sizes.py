@@ -17,7 +17,17 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as F
-from design_runs import BIN, TOOLS_ARE_BUILT, Tensors, assert_equal, compile_text, run, run_batch
+from design_runs import (
+    BIN,
+    TOOLS_ARE_BUILT,
+    Tensors,
+    assert_equal,
+    compile_text,
+    network_accesses,
+    recorded_accesses,
+    run,
+    run_batch,
+)
 from safetensors.torch import save_file
 
 from streamtensor import export
@@ -144,6 +154,17 @@ def test_a_layer_at_every_length(
         results = outcomes[name, kind, length]
         assert not isinstance(results, str), (length, results)
         assert_equal(results, expected)
+
+
+@pytest.mark.parametrize("name", TINY)
+def test_a_layer_accesses_what_its_network_says(
+    name: str, layers: dict[tuple[str, str], Layer]
+) -> None:
+    """The timed network is the code: each task touches its FIFOs in the same order."""
+    layer = layers[name, "chunk"]
+    for new, past in ((1, 0), (5, 3), (MAX_TOKENS, MAX_PAST)):
+        recorded = recorded_accesses(layer.design, layer.runs[new, past][0])
+        assert network_accesses(layer.design, {"seq": new, "past": past}) == recorded
 
 
 @pytest.mark.parametrize(

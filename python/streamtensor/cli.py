@@ -59,7 +59,7 @@ def build_parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for add in (add_export, add_compile, add_run, add_generate):
+    for add in (add_export, add_compile, add_run, add_simulate, add_generate):
         add(commands)
     return parser
 
@@ -187,6 +187,34 @@ def command_run(options: argparse.Namespace) -> int:
             process.terminate()
             raise
     return 1 if code < 0 else code
+
+
+def add_simulate(commands: Any) -> None:
+    parser = commands.add_parser(
+        "simulate",
+        help="simulate the time of a compiled design or model",
+        description="Timed simulation of a design, or of all layers and the head of a model: "
+        "cycles, what bounds them, memory traffic and resources. Nothing is computed.",
+    )
+    parser.add_argument("directory", metavar="DIR")
+    parser.add_argument("--phase", choices=["prefill", "decode"], help="of a model (decode)")
+    parser.add_argument(
+        "--length",
+        type=positive,
+        metavar="N",
+        help="prompt length, or positions that a decode step sees; the run-time size of a design",
+    )
+    parser.add_argument("--json", metavar="FILE", help="write the figures")
+    parser.add_argument("--trace", metavar="FILE", help="write a trace for ui.perfetto.dev")
+    parser.set_defaults(command=command_simulate, parser=parser)
+
+
+def command_simulate(options: argparse.Namespace) -> int:
+    from streamtensor import simulation
+
+    return simulation.command_simulate(
+        options.directory, options.phase, options.length, json=options.json, trace=options.trace
+    )
 
 
 def add_generate(commands: Any) -> None:

@@ -14,6 +14,7 @@
 #ifndef ST_HLS_STREAM_H
 #define ST_HLS_STREAM_H
 
+#include "st_record.h"
 #include "st_sim.h"
 
 namespace st {
@@ -65,6 +66,7 @@ public:
     fifo.readCursor = reinterpret_cast<char *>(const_cast<T *>(slot + 1));
     T value;
     st::sim::copyToken(&value, slot);
+    ST_RECORD(fifo, false);
     return value;
   }
   void read(T &value) { value = read(); }
@@ -76,6 +78,7 @@ public:
     T *slot = reinterpret_cast<T *>(fifo.writeCursor);
     st::sim::copyToken(slot, &value);
     fifo.writeCursor = reinterpret_cast<char *>(slot + 1);
+    ST_RECORD(fifo, true);
   }
 
   void operator>>(T &value) { value = read(); }

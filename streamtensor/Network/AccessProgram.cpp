@@ -314,3 +314,78 @@ std::string streamtensor::toString(const AccessSequence &sequence,
   print(sequence, network, text);
   return text;
 }
+
+//===----------------------------------------------------------------------===//
+// writeOut
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Appends accesses, equal neighbours as one.
+class AccessWriter {
+public:
+  AccessWriter(const ProcessNetwork &network, std::string &text)
+      : network(network), text(text) {}
+
+  void write(const AccessSequence &sequence) {
+    for (const AccessNode &node : sequence) {
+      switch (node.kind) {
+      case Kind::Read:
+      case Kind::Write:
+        add(node.kind == Kind::Write, node.fifo, node.count);
+        break;
+      case Kind::Group:
+        write(node.body);
+        break;
+      case Kind::Loop:
+        inductions.push_back(0);
+        for (int64_t i = 0; i < node.count; ++i) {
+          inductions.back() = i;
+          write(node.body);
+        }
+        inductions.pop_back();
+        break;
+      case Kind::Branch:
+        write(node.condition.evaluate(inductions.data()) != 0 ? node.body
+                                                              : node.otherwise);
+        break;
+      }
+    }
+  }
+  void flush() {
+    if (count > 0)
+      text += (lastIsWrite ? "\tw " : "\tr ") + network.fifos[last].name + " " +
+              std::to_string(count);
+    count = 0;
+  }
+
+private:
+  void add(bool isWrite, unsigned fifo, int64_t more) {
+    if (count > 0 && (isWrite != lastIsWrite || fifo != last))
+      flush();
+    lastIsWrite = isWrite;
+    last = fifo;
+    count += more;
+  }
+
+  const ProcessNetwork &network;
+  std::string &text;
+  std::vector<int64_t> inductions;
+  bool lastIsWrite = false;
+  unsigned last = 0;
+  int64_t count = 0;
+};
+
+} // namespace
+
+std::string streamtensor::writeOut(const ProcessNetwork &network) {
+  std::string text;
+  for (const AccessProcess &process : network.processes) {
+    text += process.name;
+    AccessWriter writer(network, text);
+    writer.write(process.program);
+    writer.flush();
+    text += "\n";
+  }
+  return text;
+}

@@ -111,6 +111,11 @@ struct ProcessNetwork {
   std::optional<NetworkIssue> connect();
 };
 
+/// All accesses of each process written out, a process on a line: its name,
+/// then `r FIFO COUNT` and `w FIFO COUNT`, equal neighbours as one, separated
+/// by tabs. For comparison with what a simulation of the code records.
+std::string writeOut(const ProcessNetwork &network);
+
 /// For people, on one line: `loop 4 { read x * 8; write y }`. The network gives
 /// the names.
 std::string toString(const AccessSequence &sequence,

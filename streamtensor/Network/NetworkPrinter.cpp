@@ -192,7 +192,12 @@ std::string Printer::print() const {
                        {"beat_bytes", port.beatBytes},
                        {"burst_beats", port.burstBeats},
                        {"outstanding", port.outstanding}});
-    addKey("memory", {{"channels", channels}, {"ports", ports}});
+    Json memory;
+    if (network.memory.peakBytesPerCycle > 0)
+      memory["peak_bytes_per_cycle"] = network.memory.peakBytesPerCycle;
+    memory["channels"] = std::move(channels);
+    memory["ports"] = std::move(ports);
+    addKey("memory", memory);
   }
   addList("processes", network.processes,
           [&](const TimedProcess &process) { return printProcess(process); });

@@ -312,6 +312,9 @@ void Checker::checkFifos() const {
 }
 
 void Checker::checkMemory() const {
+  if (!(network.memory.peakBytesPerCycle >= 0) ||
+      network.memory.peakBytesPerCycle > 1e12)
+    throw Fault{"memory: expected peak_bytes_per_cycle from 0 on"};
   for (const TimedChannel &channel : network.memory.channels)
     if (!(channel.bytesPerCycle > 1e-6) || channel.bytesPerCycle > 1e9 ||
         channel.latency < 0 || channel.latency > 1000000)

@@ -156,6 +156,8 @@ struct TimedPort {
   int64_t beatBytes = 64, burstBeats = 64, outstanding = 16;
 };
 struct MemoryModel {
+  /// Of the whole memory, used channels or not, at its peak; 0: unknown.
+  double peakBytesPerCycle = 0;
   std::vector<TimedChannel> channels;
   std::vector<TimedPort> ports;
 };

@@ -12,6 +12,8 @@
 
 #include "streamtensor/Sim/TimedReport.h"
 
+#include "streamtensor/Sim/TimeBound.h"
+
 #include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -50,7 +52,9 @@ std::string streamtensor::timedReportJson(const TimedNetwork &network,
     report["fifos"].push_back({{"name", network.fifos[i].name},
                                {"peak", result.fifos[i].peak},
                                {"depth", depthOf(network, options, i)},
-                               {"tokens", result.fifos[i].tokens}});
+                               {"tokens", result.fifos[i].tokens},
+                               {"wait_full", result.fifos[i].waitFull},
+                               {"wait_empty", result.fifos[i].waitEmpty}});
   report["processes"] = Json::array();
   for (size_t i = 0; i < result.processes.size(); ++i)
     report["processes"].push_back(
@@ -60,7 +64,6 @@ std::string streamtensor::timedReportJson(const TimedNetwork &network,
          {"wait_output", result.processes[i].waitOutput},
          {"start", result.processes[i].start},
          {"end", result.processes[i].end}});
-  int64_t bytes = 0;
   report["memory"] = Json::array();
   for (size_t i = 0; i < result.ports.size(); ++i) {
     const TimedPort &port = network.memory.ports[i];
@@ -69,9 +72,13 @@ std::string streamtensor::timedReportJson(const TimedNetwork &network,
          {"channel", network.memory.channels[port.channel].name},
          {"bytes", result.ports[i].bytes},
          {"bursts", result.ports[i].bursts}});
-    bytes += result.ports[i].bytes;
   }
-  report["memory_bytes"] = bytes;
+  report["memory_bytes"] = memoryBytes(result);
+  report["memory_utilization"] = memoryUtilization(network, result);
+  const TimeBound bound = boundOf(network, options, result);
+  report["bound"] = {
+      {"cycles", bound.cycles}, {"kind", bound.kind}, {"by", bound.by}};
+  report["longest_wait"] = longestWait(network, result);
   report["invocations"] = options.invocations;
   report["label"] = "simulated";
   return report.dump(1) + "\n";
@@ -93,6 +100,16 @@ std::string streamtensor::timedReportText(const TimedNetwork &network,
   text += "\n";
   if (!result.deadlock.empty())
     text += "deadlock: " + describeDeadlock(network, result) + "\n";
+  const TimeBound bound = boundOf(network, options, result);
+  add("bound: %lld cycles by %s '%s'; reached %.1f %%\n",
+      (long long)bound.cycles, bound.kind.c_str(), bound.by.c_str(),
+      result.cycles > 0 ? 100.0 * double(bound.cycles) / double(result.cycles)
+                        : 0.0);
+  if (const int64_t bytes = memoryBytes(result))
+    add("memory: %lld bytes, %.1f %% of its peak\n", (long long)bytes,
+        100.0 * memoryUtilization(network, result));
+  if (const std::string wait = longestWait(network, result); !wait.empty())
+    text += "longest wait: " + wait + "\n";
   std::vector<size_t> order(result.processes.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {

@@ -81,6 +81,11 @@ void streamtensor::simulateNetwork(const CommandLine &line) {
   if (auto fault = network->check(options.values))
     throw Error(path + ": " + *fault);
 
+  if (line.flag("accesses")) {
+    std::cout << writeOut(programOrder(*network, options.values)) << std::flush;
+    return;
+  }
+
   TraceCollector trace(*network);
   const std::string tracePath = line.optional("trace");
   if (!tracePath.empty())

@@ -22,6 +22,9 @@ static const char *const kUsage =
     "  --values=LIST      run-time parameters: seq=5,past=0 (their maxima)\n"
     "  --depths=FILE      JSON object of depths by name or index of fifo\n"
     "  --unbounded        FIFOs that are never full\n"
+    "  --accesses         instead of simulating, prints the FIFO accesses of "
+    "each\n"
+    "                     task in program order\n"
     "  --trace=FILE       writes a trace for ui.perfetto.dev\n";
 
 int main(int argc, char **argv) {
@@ -29,6 +32,6 @@ int main(int argc, char **argv) {
   return runtime::runProgram(argc, argv, kUsage, [&] {
     simulateNetwork(runtime::CommandLine(
         argc, argv, {"network", "invocations", "values", "depths", "trace"}, 0,
-        {"json", "unbounded"}));
+        {"json", "unbounded", "accesses"}));
   });
 }

@@ -30,6 +30,9 @@ const char *const kTiny = R"({
   "memory_channels": {"value": 1, "source": "s"},
   "channel_bytes": {"value": 1024, "source": "s"},
   "peak_gigabytes_per_second": {"value": 19.2, "source": "s"},
+  "memory_efficiency": {"value": 0.5, "source": "s"},
+  "memory_latency_cycles": {"value": 6, "source": "s"},
+  "launch_microseconds": {"value": 1.5, "source": "s"},
   "max_ports": {"value": 2, "source": "s"},
   "memory_die": {"value": "SLR0", "source": "s"},
   "power_watts": {"value": 7.5, "source": "s"},
@@ -97,6 +100,9 @@ TEST(DeviceTest, Description) {
   ASSERT_TRUE(device) << error;
   EXPECT_EQ(device->resources.uram, 4);
   EXPECT_EQ(device->powerWatts, 7.5);
+  EXPECT_EQ(device->memoryEfficiency, 0.5);
+  EXPECT_EQ(device->memoryLatencyCycles, 6);
+  EXPECT_EQ(device->launchMicroseconds, 1.5);
   EXPECT_EQ(device->dies.front().resources.dsp, 5);
 }
 
@@ -116,6 +122,9 @@ TEST(DeviceTest, Refusals) {
   EXPECT_EQ(errorOf(changed("[{\"name\": \"SLR0\",",
                             "[{\"name\": \"SLR0\", \"x\": 1,")),
             "tiny.dies.x: expected no such key");
+  EXPECT_EQ(errorOf(changed("{\"value\": 0.5,", "{\"value\": 1.5,")),
+            "tiny: expected a clock and a peak above 0, and a "
+            "memory_efficiency above 0 and of at most 1");
   EXPECT_NE(errorOf("{"), "");
 }
 

@@ -523,6 +523,8 @@ void Derivation::addMemory() {
   const double bytesPerCycle = device.peakGigabytesPerSecond *
                                device.memoryEfficiency / channels * 1e3 /
                                double(device.clockMHz);
+  network.memory.peakBytesPerCycle =
+      device.peakGigabytesPerSecond * 1e3 / double(device.clockMHz);
   llvm::StringMap<unsigned> channelOf;
   auto channelNamed = [&](const std::string &name) {
     auto [entry, isNew] =

@@ -265,7 +265,11 @@ void ReportWriter::writeFifos() {
         json.attribute("tokens", fifo.tokens);
         json.attribute("depth", fifo.depth);
         json.attribute("bits", fifo.bits());
+        // Counted when a run counts it; until then it is simulated.
         json.attribute("peak", nullptr);
+        auto peak = options.simulatedPeaks.find(fifo.name);
+        if (peak != options.simulatedPeaks.end())
+          json.attribute("simulated_peak", peak->second);
         json.attribute("reason", fifo.reason);
       });
   });
@@ -384,7 +388,7 @@ void ReportWriter::write() {
     writeDma();
     writeResources();
     writeAllocation();
-    json.attribute("simulation", nullptr);
+    optional("simulation", options.simulation);
     optional("validation", options.validation);
     json.attributeObject(
         "artifacts", [&] { json.attribute("kernel_sha256", kernelSha256); });

@@ -13,7 +13,10 @@
 
 #include "streamtensor/Target/Report/WriteDesign.h"
 
+#include "streamtensor/Allocation/DepthCertificate.h"
 #include "streamtensor/Network/NetworkJson.h"
+#include "streamtensor/Sim/TimeBound.h"
+#include "streamtensor/Sim/TimedProgram.h"
 #include "streamtensor/Support/Sha256.h"
 #include "streamtensor/Target/Connectivity/Connectivity.h"
 #include "streamtensor/Target/HLSCpp/HLSCpp.h"
@@ -142,6 +145,108 @@ static LogicalResult writeConstants(ModuleOp module, const DesignInfo &design,
   return success();
 }
 
+/// Tokens and beats that a simulation moves.
+static int64_t workOf(const TimedNetwork &network,
+                      const ParameterValues &values) {
+  int64_t work = 0;
+  for (const AccessProcess &process : programOrder(network, values).processes)
+    for (const AccessCount &count :
+         countAccesses(process.program, network.fifos.size()))
+      work += count.reads + count.writes;
+  for (const TimedProcess &process : network.processes)
+    countMemory(
+        process, values,
+        [&](AccessKind, unsigned, int64_t beats, int64_t) { work += beats; });
+  return work;
+}
+
+/// The largest values at which a compile can afford a simulation: each is
+/// halved until the work is small enough, or there is nothing to halve.
+static ParameterValues affordableValues(const TimedNetwork &network) {
+  constexpr int64_t kMostWork = 10'000'000;
+  ParameterValues values = network.maxima();
+  for (bool smaller = true; smaller && workOf(network, values) > kMostWork;) {
+    smaller = false;
+    for (const NetworkParameter &parameter : network.parameters) {
+      int64_t &value = values[parameter.name];
+      const int64_t half = parameter.min + (value - parameter.min) / 2;
+      smaller |= half < value;
+      value = half;
+    }
+  }
+  return values;
+}
+
+/// One run at the largest affordable sizes; what it says goes to the report.
+static LogicalResult simulateDesign(ModuleOp module,
+                                    const TimedNetwork &network,
+                                    DesignOptions &report) {
+  TimedOptions options;
+  options.values = affordableValues(network);
+  std::string error;
+  std::optional<TimedResult> result = simulateTimed(network, options, error);
+  if (!result)
+    return module.emitError() << "internal error: " << error;
+  const TimeBound bound = boundOf(network, options, *result);
+  const double msPerCycle = network.clockNs * 1e-6;
+  llvm::json::Object simulation{
+      {"cycles", result->cycles},
+      {"ms", double(result->cycles) * msPerCycle},
+      {"hbm_bytes", memoryBytes(*result)},
+      {"hbm_utilization", memoryUtilization(network, *result)},
+      {"bound_cycles", bound.cycles},
+      {"bound_ms", double(bound.cycles) * msPerCycle},
+      {"bound_by", bound.kind + " '" + bound.by + "'"},
+      {"longest_wait", longestWait(network, *result)},
+      {"launch_cycles", network.launchCycles},
+      {"deadlock", nullptr},
+      {"label", "simulated"}};
+  if (!result->deadlock.empty())
+    simulation["deadlock"] = describeDeadlock(network, *result);
+  llvm::json::Object values;
+  for (const auto &[name, value] : options.values)
+    values[name] = value;
+  simulation["values"] = std::move(values);
+  report.simulation = std::move(simulation);
+  for (size_t i = 0; i < network.fifos.size(); ++i)
+    if (!network.fifos[i].isControl)
+      report.simulatedPeaks[network.fifos[i].name] = result->fifos[i].peak;
+  return success();
+}
+
+/// Simulates several invocations with the depths, and with FIFOs that are never
+/// full.
+static LogicalResult addSlowdown(ModuleOp module, const TimedNetwork &network,
+                                 DepthCertificate &certificate) {
+  TimedOptions options;
+  options.values = affordableValues(network);
+  options.invocations = certificate.invocations;
+  std::string error;
+  std::optional<TimedResult> bounded = simulateTimed(network, options, error);
+  options.unbounded = true;
+  std::optional<TimedResult> unbounded =
+      bounded ? simulateTimed(network, options, error) : std::nullopt;
+  if (!unbounded)
+    return module.emitError() << "internal error: " << error;
+  certificate.slowdown.push_back(
+      {options.values, bounded->cycles, unbounded->cycles});
+  return success();
+}
+
+/// For the report.
+static llvm::json::Value summarize(const DepthCertificate &certificate) {
+  const CertifiedCycles &cycles = certificate.slowdown.front();
+  return llvm::json::Object{
+      {"deadlock_free", true},
+      {"invocations", certificate.invocations},
+      {"slowdown_vs_unbounded",
+       cycles.cyclesUnbounded > 0
+           ? double(cycles.cycles) / double(cycles.cyclesUnbounded)
+           : 1.0},
+      {"file", "certificate.json"},
+      {"label", "simulated"}};
+}
+
 FailureOr<DesignInfo>
 streamtensor::collectPlacedDesign(ModuleOp module, const DeviceInfo &device,
                                   std::vector<MemoryPort> &ports) {
@@ -181,6 +286,21 @@ LogicalResult streamtensor::writeDesign(ModuleOp module,
   FailureOr<TimedNetwork> network = deriveNetwork(module, *design, *device);
   if (failed(network))
     return failure();
+  DesignOptions described = options;
+  if (failed(simulateDesign(module, *network, described)))
+    return failure();
+  const std::string networkText = printNetwork(*network);
+  // A module that was not sized (a text given by hand) may deadlock.
+  std::optional<DepthCertificate> certificate = certifyDepths(*network, error);
+  if (!certificate && options.requireCertificate)
+    return module.emitError() << "expected fifo depths with which the design "
+                                 "ends but got a "
+                              << error;
+  if (certificate) {
+    if (failed(addSlowdown(module, *network, *certificate)))
+      return failure();
+    described.certificate = summarize(*certificate);
+  }
   auto text = [](auto &&write) {
     std::string buffer;
     llvm::raw_string_ostream os(buffer);
@@ -190,7 +310,7 @@ LogicalResult streamtensor::writeDesign(ModuleOp module,
   std::string interface = text(
       [&](llvm::raw_ostream &os) { writeInterfaceJson(*design, hash, os); });
   std::string report = text([&](llvm::raw_ostream &os) {
-    writeReportJson(*design, options, *device, hash, os);
+    writeReportJson(*design, described, *device, hash, os);
   });
   std::string connectivity = text([&](llvm::raw_ostream &os) {
     writeConnectivity(design->function, ports, /*die=*/"", device->clockMHz,
@@ -202,8 +322,11 @@ LogicalResult streamtensor::writeDesign(ModuleOp module,
       failed(writeFile(module, outputDir, "hls/kernel.cpp", kernel)) ||
       failed(writeHeaders(module, outputDir)) ||
       failed(writeFile(module, outputDir, "connectivity.cfg", connectivity)) ||
-      failed(writeFile(module, outputDir, "network.pn.json",
-                       printNetwork(*network))) ||
+      failed(writeFile(module, outputDir, "network.pn.json", networkText)) ||
+      (certificate &&
+       failed(writeFile(module, outputDir, "certificate.json",
+                        printCertificate(*network, *certificate, hash,
+                                         sha256Hex(networkText))))) ||
       failed(writeFile(module, outputDir, "Makefile", make)) ||
       failed(writeConstants(module, *design, outputDir)) ||
       failed(writeFile(module, outputDir, "report.json", report)) ||

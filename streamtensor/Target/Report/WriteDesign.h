@@ -17,6 +17,7 @@
 #include "streamtensor/Target/Device/Device.h"
 #include "streamtensor/Target/Report/DesignInfo.h"
 
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 #include <utility>
@@ -43,6 +44,13 @@ struct DesignOptions {
   std::optional<double> allocationSeconds;
   /// The certificate of the FIFO depths, when there is one.
   std::optional<llvm::json::Value> certificate;
+  /// Whether a design that may deadlock is an error.
+  bool requireCertificate = false;
+  /// What the timed simulator found, at the largest sizes that a compile can
+  /// afford to simulate.
+  std::optional<llvm::json::Value> simulation;
+  /// By name of FIFO: the most tokens in the simulation.
+  llvm::StringMap<int64_t> simulatedPeaks;
   /// What --validate found, when it ran.
   std::optional<llvm::json::Value> validation;
 };

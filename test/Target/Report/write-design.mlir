@@ -122,6 +122,7 @@
 // REPORT-NEXT:   "depth": 2,
 // REPORT-NEXT:   "bits": 256,
 // REPORT-NEXT:   "peak": null,
+// REPORT-NEXT:   "simulated_peak": 2,
 // REPORT-NEXT:   "reason": "latency of scale"
 // REPORT:      "buffers": [
 // REPORT:        "name": "acc",
@@ -155,7 +156,12 @@
 // Ports of 128, 32 and 32 bits, 1024 words each: 4 * 2 + 1 * 2 + 1 * 2 blocks.
 // REPORT:        "bram36": {
 // REPORT-NEXT:     "used": 6,
-// REPORT:      "simulation": null,
+// REPORT:      "deadlock_free": true,
+// REPORT:      "simulation": {
+// REPORT:        "deadlock": null,
+// The sum of the DMAs: 48 + 96 + 96.
+// REPORT-NEXT:   "hbm_bytes": 240,
+// REPORT:        "label": "simulated",
 
 // CFG: nk=f:1:f_1
 // CFG-NEXT: sp=f_1.arg0:HBM[2]

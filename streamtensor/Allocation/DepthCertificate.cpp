@@ -1,0 +1,396 @@
+//===- DepthCertificate.cpp - What proves the depths of FIFOs -------------===//
+//
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Finds the parts of loops by comparing both ends of each FIFO.
+//
+//===----------------------------------------------------------------------===//
+
+#include "streamtensor/Allocation/DepthCertificate.h"
+
+#include "streamtensor/Sim/TokenSimulator.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+using namespace streamtensor;
+using Json = nlohmann::ordered_json;
+using Kind = TimedNode::Kind;
+
+//===----------------------------------------------------------------------===//
+// Parts
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// A loop around accesses to a FIFO; or, without `inner`, so many accesses.
+struct LoopTree {
+  int64_t loop = 0;
+  TripCount trip;
+  std::vector<LoopTree> inner;
+};
+
+/// The accesses of a process to one end of a FIFO.
+class TreeBuilder {
+public:
+  TreeBuilder(unsigned fifo, AccessKind kind) : fifo(fifo), kind(kind) {}
+  /// Nothing where conditions decide.
+  std::optional<std::vector<LoopTree>> build(const TimedSequence &sequence);
+
+private:
+  void skip(const TimedSequence &sequence);
+
+  unsigned fifo;
+  AccessKind kind;
+  int64_t nextLoop = 0;
+};
+
+} // namespace
+
+void TreeBuilder::skip(const TimedSequence &sequence) {
+  for (const TimedNode &node : sequence) {
+    nextLoop += node.trips.size();
+    skip(node.body);
+    skip(node.otherwise);
+  }
+}
+
+static bool touches(const TimedSequence &sequence, unsigned fifo,
+                    AccessKind kind) {
+  return std::any_of(sequence.begin(), sequence.end(),
+                     [&](const TimedNode &node) {
+                       return (node.kind == Kind::Access &&
+                               node.access == kind && node.target == fifo) ||
+                              touches(node.body, fifo, kind) ||
+                              touches(node.otherwise, fifo, kind);
+                     });
+}
+
+std::optional<std::vector<LoopTree>>
+TreeBuilder::build(const TimedSequence &sequence) {
+  std::vector<LoopTree> result;
+  for (const TimedNode &node : sequence) {
+    if (node.kind == Kind::Access) {
+      if (node.access == kind && node.target == fifo)
+        result.push_back({0, TripCount(1), {}});
+      continue;
+    }
+    if (!touches({node}, fifo, kind)) {
+      skip({node});
+      continue;
+    }
+    if (node.kind == Kind::Branch)
+      return std::nullopt;
+    const int64_t first = nextLoop;
+    nextLoop += node.trips.size();
+    std::optional<std::vector<LoopTree>> body = build(node.body);
+    if (!body)
+      return std::nullopt;
+    for (size_t level = node.trips.size(); level-- > 0;)
+      body = {{first + int64_t(level), node.trips[level], std::move(*body)}};
+    result.push_back(std::move(body->front()));
+  }
+  return result;
+}
+
+/// The tokens of a sequence as a sum of multiples of parameters; nothing for
+/// products of them.
+static std::optional<TripCount> tokensOf(const std::vector<LoopTree> &trees) {
+  TripCount total;
+  for (const LoopTree &tree : trees) {
+    if (tree.inner.empty()) {
+      total = total + tree.trip;
+      continue;
+    }
+    const std::optional<TripCount> inner = tokensOf(tree.inner);
+    if (!inner || (!inner->isConstant() && !tree.trip.isConstant()))
+      return std::nullopt;
+    total = total + (inner->isConstant() ? tree.trip * inner->getConstant()
+                                         : *inner * tree.trip.getConstant());
+  }
+  return total;
+}
+
+/// Whether two sequences have the same loops, or the same number of tokens.
+static bool isSame(const std::vector<LoopTree> &a,
+                   const std::vector<LoopTree> &b) {
+  const std::optional<TripCount> tokens = tokensOf(a), others = tokensOf(b);
+  if (tokens && others)
+    return *tokens == *others;
+  return a.size() == b.size() &&
+         std::equal(a.begin(), a.end(), b.begin(),
+                    [](const LoopTree &x, const LoopTree &y) {
+                      return x.trip == y.trip && isSame(x.inner, y.inner);
+                    });
+}
+
+/// A loop of constant trip count around one that is not, written out.
+static std::vector<LoopTree> writtenOut(const std::vector<LoopTree> &trees) {
+  constexpr int64_t kMost = 64;
+  std::vector<LoopTree> result;
+  for (const LoopTree &tree : trees) {
+    const bool isRunTime = std::any_of(
+        tree.inner.begin(), tree.inner.end(),
+        [](const LoopTree &inner) { return !inner.trip.isConstant(); });
+    if (!isRunTime || !tree.trip.isConstant() ||
+        tree.trip.getConstant() > kMost) {
+      result.push_back(tree);
+      continue;
+    }
+    for (int64_t i = 0; i < tree.trip.getConstant(); ++i)
+      result.insert(result.end(), tree.inner.begin(), tree.inner.end());
+  }
+  return result;
+}
+
+/// The parts of the one loop on a side, when the loops on the other add up to
+/// it.
+static std::optional<std::vector<TripCount>>
+partsOf(const LoopTree &single, const std::vector<LoopTree> &others) {
+  if (!single.trip.isConstant() && !single.inner.empty() &&
+      std::all_of(others.begin(), others.end(), [&](const LoopTree &other) {
+        return !other.inner.empty() && isSame(other.inner, single.inner);
+      })) {
+    std::vector<TripCount> parts;
+    TripCount sum;
+    for (const LoopTree &other : others) {
+      parts.push_back(other.trip);
+      sum = sum + other.trip;
+    }
+    if (sum == single.trip)
+      return parts;
+  }
+  const std::optional<TripCount> each = tokensOf(single.inner);
+  if (single.trip.isConstant() || !each || !each->isConstant() ||
+      each->getConstant() == 0)
+    return std::nullopt;
+  std::vector<TripCount> parts;
+  TripCount sum;
+  for (const LoopTree &other : others) {
+    const std::optional<TripCount> tokens = tokensOf({other});
+    if (!tokens || tokens->content() % each->getConstant() != 0)
+      return std::nullopt;
+    parts.push_back(tokens->dividedBy(each->getConstant()));
+    sum = sum + parts.back();
+  }
+  return sum == single.trip ? std::optional(std::move(parts)) : std::nullopt;
+}
+
+namespace {
+
+/// Finds the parts of all loops of a network.
+class SegmentFinder {
+public:
+  explicit SegmentFinder(const TimedNetwork &network) : network(network) {}
+  std::vector<LoopParts> run();
+
+private:
+  /// A loop of a process.
+  using Key = std::pair<unsigned, int64_t>;
+
+  void compare(const std::vector<LoopTree> &writes,
+               const std::vector<LoopTree> &reads, const TimedFifo &fifo);
+  /// Where one of two loops that pass the same tokens has parts, the other one
+  /// has them too.
+  void copyParts(const LoopTree &from, unsigned fromProcess, const LoopTree &to,
+                 unsigned toProcess);
+  void add(Key key, std::vector<TripCount> found) {
+    changed |= parts.emplace(key, std::move(found)).second;
+  }
+
+  const TimedNetwork &network;
+  std::map<Key, std::vector<TripCount>> parts;
+  bool changed = false;
+};
+
+} // namespace
+
+void SegmentFinder::copyParts(const LoopTree &from, unsigned fromProcess,
+                              const LoopTree &to, unsigned toProcess) {
+  auto known = parts.find({fromProcess, from.loop});
+  if (known == parts.end() || from.inner.empty() || to.inner.empty())
+    return;
+  const std::optional<TripCount> each = tokensOf(from.inner);
+  if (!each || !each->isConstant())
+    return;
+  // As if each part were a loop of its own.
+  std::vector<LoopTree> others;
+  for (const TripCount &part : known->second)
+    others.push_back({0, part * each->getConstant(), {}});
+  if (auto found = partsOf(to, others))
+    add({toProcess, to.loop}, std::move(*found));
+}
+
+/// Walks down the loops that both ends share.
+void SegmentFinder::compare(const std::vector<LoopTree> &writes,
+                            const std::vector<LoopTree> &reads,
+                            const TimedFifo &fifo) {
+  if (writes.size() == 1 && reads.size() == 1 &&
+      !(writes.front().trip == reads.front().trip)) {
+    const std::vector<LoopTree> moreWrites = writtenOut(writes);
+    const std::vector<LoopTree> moreReads = writtenOut(reads);
+    if (moreWrites.size() > 1 || moreReads.size() > 1)
+      compare(moreWrites, moreReads, fifo);
+    return;
+  }
+  if (writes.size() == reads.size()) {
+    for (size_t i = 0; i < writes.size(); ++i) {
+      copyParts(writes[i], fifo.writer, reads[i], fifo.reader);
+      copyParts(reads[i], fifo.reader, writes[i], fifo.writer);
+      compare(writes[i].inner, reads[i].inner, fifo);
+    }
+  } else if (reads.size() == 1) {
+    if (auto found = partsOf(reads.front(), writes))
+      add({fifo.reader, reads.front().loop}, std::move(*found));
+  } else if (writes.size() == 1) {
+    if (auto found = partsOf(writes.front(), reads))
+      add({fifo.writer, writes.front().loop}, std::move(*found));
+  }
+}
+
+std::vector<LoopParts> SegmentFinder::run() {
+  struct Ends {
+    const TimedFifo *fifo;
+    std::vector<LoopTree> writes, reads;
+  };
+  std::vector<Ends> all;
+  for (unsigned index = 0; index < network.fifos.size(); ++index) {
+    const TimedFifo &fifo = network.fifos[index];
+    auto writes = TreeBuilder(index, AccessKind::Write)
+                      .build(network.processes[fifo.writer].program);
+    auto reads = TreeBuilder(index, AccessKind::Read)
+                     .build(network.processes[fifo.reader].program);
+    if (writes && reads)
+      all.push_back({&fifo, std::move(*writes), std::move(*reads)});
+  }
+  do {
+    changed = false;
+    for (const Ends &ends : all)
+      compare(ends.writes, ends.reads, *ends.fifo);
+  } while (changed);
+  std::vector<LoopParts> result;
+  for (auto &[key, found] : parts)
+    result.push_back(
+        {network.processes[key.first].name, key.second, std::move(found)});
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Execution
+//===----------------------------------------------------------------------===//
+
+static std::vector<int64_t> depthsOf(const TimedNetwork &network) {
+  std::vector<int64_t> depths;
+  for (const TimedFifo &fifo : network.fifos)
+    depths.push_back(fifo.depth);
+  return depths;
+}
+
+std::optional<DepthCertificate>
+streamtensor::certifyDepths(const TimedNetwork &network, std::string &error) {
+  DepthCertificate certificate;
+  certificate.basePoints = {network.maxima()};
+  certificate.segments = SegmentFinder(network).run();
+  std::vector<int64_t> depths = depthsOf(network);
+  std::vector<ProcessNetwork> orders;
+  orders.push_back(programOrder(network, network.maxima()));
+  orders.push_back(pipelinedOrder(network, network.maxima()));
+  std::vector<TokenSimulator> simulators;
+  for (ProcessNetwork &order : orders) {
+    if (std::optional<NetworkIssue> issue = order.connect()) {
+      error = issue->message;
+      return std::nullopt;
+    }
+    simulators.emplace_back(order);
+    simulators.back().reset(depths);
+    if (!simulators.back().run()) {
+      error = "deadlock " +
+              std::string(simulators.size() == 1 ? "in program order: "
+                                                 : "of stalling pipelines: ") +
+              simulators.back().findDeadlock().describe(order);
+      return std::nullopt;
+    }
+  }
+  for (unsigned fifo = 0; fifo < depths.size(); ++fifo) {
+    const TimedFifo &info = network.fifos[fifo];
+    const int64_t tokens = orders.front().fifos[fifo].tokens;
+    if (info.isControl || info.depth <= 2 || info.depth < tokens)
+      continue;
+    --depths[fifo];
+    const bool deadlocks = std::any_of(simulators.begin(), simulators.end(),
+                                       [&](TokenSimulator &simulator) {
+                                         simulator.reset(depths);
+                                         return !simulator.run();
+                                       });
+    ++depths[fifo];
+    certificate.fullDepths[info.name] = deadlocks ? "deadlock" : "delay";
+  }
+  return certificate;
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+static Json printValues(const ParameterValues &values) {
+  Json result = Json::object();
+  for (const auto &[name, value] : values)
+    result[name] = value;
+  return result;
+}
+
+static Json printCount(const TripCount &count) {
+  return count.isConstant() ? Json(count.getConstant()) : Json(count.str());
+}
+
+std::string streamtensor::printCertificate(const TimedNetwork &network,
+                                           const DepthCertificate &certificate,
+                                           const std::string &kernelSha256,
+                                           const std::string &networkSha256) {
+  Json document;
+  document["schema"] = 1;
+  document["kernel_sha256"] = kernelSha256;
+  document["network_sha256"] = networkSha256;
+  document["parameters"] = Json::array();
+  for (const NetworkParameter &parameter : network.parameters)
+    document["parameters"].push_back({{"name", parameter.name},
+                                      {"min", parameter.min},
+                                      {"max", parameter.max}});
+  document["depths"] = Json::object();
+  for (const TimedFifo &fifo : network.fifos)
+    document["depths"][fifo.name] = fifo.depth;
+  document["invocations"] = certificate.invocations;
+  document["deadlock_free"] = true;
+  document["orders"] = {"program", "pipelined"};
+  Json points = Json::array(), segments = Json::array();
+  for (const ParameterValues &values : certificate.basePoints)
+    points.push_back(printValues(values));
+  for (const LoopParts &loop : certificate.segments) {
+    Json parts = Json::array();
+    for (const TripCount &part : loop.parts)
+      parts.push_back(printCount(part));
+    segments.push_back({{"process", loop.process},
+                        {"loop", loop.loop},
+                        {"parts", std::move(parts)}});
+  }
+  document["witness"] = {{"base_points", std::move(points)},
+                         {"segments", std::move(segments)}};
+  document["full_depths"] = Json::object();
+  for (const auto &[name, what] : certificate.fullDepths)
+    document["full_depths"][name] = what;
+  document["slowdown"] = Json::array();
+  for (const CertifiedCycles &cycles : certificate.slowdown)
+    document["slowdown"].push_back(
+        {{"values", printValues(cycles.values)},
+         {"cycles", cycles.cycles},
+         {"cycles_unbounded", cycles.cyclesUnbounded},
+         {"ratio", cycles.cyclesUnbounded > 0
+                       ? double(cycles.cycles) / double(cycles.cyclesUnbounded)
+                       : 1.0},
+         {"label", "simulated"}});
+  return document.dump(1) + "\n";
+}
