@@ -14,6 +14,7 @@
 #ifndef STREAMTENSOR_SIM_TIMERUNS_H
 #define STREAMTENSOR_SIM_TIMERUNS_H
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

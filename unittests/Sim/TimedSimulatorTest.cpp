@@ -1,0 +1,369 @@
+//===- TimedSimulatorTest.cpp - Cycles of timed networks ------------------===//
+//
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The timed simulator against one that moves one clock cycle by cycle, and
+// small networks whose cycles can be counted by hand.
+//
+//===----------------------------------------------------------------------===//
+
+#include "streamtensor/Sim/TimedSimulator.h"
+#include "streamtensor/Network/NetworkJson.h"
+#include "unittests/Sim/RandomTimedNetworks.h"
+
+#include <gtest/gtest.h>
+
+using namespace streamtensor;
+using namespace streamtensor::test;
+
+namespace {
+
+TimedResult simulate(const TimedNetwork &network, TimedOptions options = {}) {
+  EXPECT_EQ(network.check(options.values).value_or(""), "");
+  std::string error;
+  std::optional<TimedResult> result = simulateTimed(network, options, error);
+  EXPECT_TRUE(result) << error;
+  return result.value_or(TimedResult());
+}
+
+/// Each waits, by its trace, for the next.
+void expectDeadlock(const TimedNetwork &network, const TimedResult &result,
+                    const NaiveTimedResult &expected) {
+  ASSERT_FALSE(result.deadlock.empty());
+  for (size_t i = 0; i < result.deadlock.size(); ++i) {
+    const TimedBlock &block = result.deadlock[i];
+    const TimedFifo &fifo = network.fifos[block.fifo];
+    const AccessKind kind =
+        block.isWrite ? AccessKind::Write : AccessKind::Read;
+    const std::vector<TimedAccess> &lacks =
+        expected.processes[block.process].lacks;
+    EXPECT_TRUE(
+        std::any_of(lacks.begin(), lacks.end(), [&](const TimedAccess &access) {
+          return access.kind == kind && access.target == block.fifo;
+        }));
+    EXPECT_EQ(block.fill, expected.fifos[block.fifo].fill);
+    EXPECT_EQ(block.depth, fifo.depth);
+    const unsigned peer = block.isWrite ? fifo.reader : fifo.writer;
+    const bool isLast = i + 1 == result.deadlock.size();
+    if (isLast && result.deadlockEnds) {
+      EXPECT_TRUE(expected.processes[*result.deadlockEnds].done);
+      // Unless the peer waits for its start, it is the one that has ended.
+      if (expected.processes[peer].done)
+        EXPECT_EQ(peer, *result.deadlockEnds);
+    } else if (expected.processes[peer].running) {
+      EXPECT_EQ(peer,
+                result.deadlock[(i + 1) % result.deadlock.size()].process);
+    }
+  }
+}
+
+void expectEqual(const TimedNetwork &network, const TimedResult &result,
+                 const NaiveTimedResult &expected) {
+  EXPECT_EQ(result.cycles, expected.cycles);
+  for (size_t i = 0; i < network.processes.size(); ++i) {
+    const std::string &name = network.processes[i].name;
+    EXPECT_EQ(result.processes[i].busy, expected.processes[i].busy) << name;
+    EXPECT_EQ(result.processes[i].waitInput, expected.processes[i].waitInput)
+        << name;
+    EXPECT_EQ(result.processes[i].waitOutput, expected.processes[i].waitOutput)
+        << name;
+    EXPECT_EQ(result.processes[i].start, expected.processes[i].start) << name;
+    EXPECT_EQ(result.processes[i].end, expected.processes[i].end) << name;
+  }
+  for (size_t i = 0; i < network.fifos.size(); ++i) {
+    const std::string &name = network.fifos[i].name;
+    EXPECT_EQ(result.fifos[i].tokens, expected.fifos[i].tokens) << name;
+    EXPECT_EQ(result.fifos[i].peak, expected.fifos[i].peak) << name;
+    EXPECT_EQ(result.fifos[i].fill, expected.fifos[i].fill) << name;
+  }
+  if (expected.ended)
+    EXPECT_TRUE(result.deadlock.empty());
+  else
+    expectDeadlock(network, result, expected);
+}
+
+TEST(TimedSimulator, AgreesWithOneClock) {
+  int ended = 0, stopped = 0;
+  int64_t events = 0, steps = 0;
+  const char *wanted = std::getenv("TIMED_SEED");
+  const char *count = std::getenv("TIMED_COUNT");
+  const unsigned first = wanted ? std::atoi(wanted) : 0;
+  const unsigned last = first + (count ? std::atoi(count) : wanted ? 1 : 3000);
+  for (unsigned seed = first; seed < last; ++seed) {
+    RandomTimedNetworks random(seed);
+    const TimedNetwork network = random.make();
+    ASSERT_EQ(network.check().value_or(""), "") << "seed " << seed;
+    TimedOptions options;
+    options.invocations = random.in(1, 3);
+    const NaiveTimedResult expected =
+        NaiveTimedSimulator(network, {}).run(options.invocations);
+    const TimedResult result = simulate(network, options);
+    expectEqual(network, result, expected);
+    if (HasFailure()) {
+      FAIL() << "seed " << seed << ", " << options.invocations
+             << " invocations";
+    }
+    ++(expected.ended ? ended : stopped);
+    events += result.events;
+    steps += result.steps;
+  }
+  if (wanted || count)
+    std::printf("ended %d stopped %d events %ld steps %ld\n", ended, stopped,
+                long(events), long(steps));
+  if (wanted)
+    return;
+  // Both outcomes are frequent, and iterations are passed many at once.
+  EXPECT_GT(ended, 1000);
+  EXPECT_GT(stopped, 1000);
+  EXPECT_LT(steps * 3, events * 2);
+}
+
+/// Processes in a row with FIFOs of `depth` between them; each moves `tokens`
+/// tokens, one every `intervals[i]` cycles, within `latency` cycles.
+TimedNetwork makeChain(const std::vector<int64_t> &intervals, int64_t tokens,
+                       int64_t depth, int64_t latency = 3) {
+  TimedNetwork network;
+  for (unsigned i = 0; i < intervals.size(); ++i) {
+    TimedSequence body;
+    if (i > 0)
+      body.push_back(timedRead(i - 1));
+    if (i + 1 < intervals.size()) {
+      body.push_back(timedWrite(i, latency - 1));
+      TimedFifo fifo;
+      fifo.name = "f" + std::to_string(i);
+      fifo.depth = depth;
+      fifo.writer = i;
+      fifo.reader = i + 1;
+      network.fifos.push_back(fifo);
+    }
+    TimedProcess &process = network.processes.emplace_back();
+    process.name = "p" + std::to_string(i);
+    process.hasProgram = true;
+    process.program = {
+        timedPipeline({tokens}, intervals[i], latency, std::move(body))};
+  }
+  return network;
+}
+
+TEST(TimedSimulator, ChainsWithoutBackPressure) {
+  // p0 writes token i at 2 + i. p1 starts at 1 and wants token i at 1 + i, so
+  // it waits 2 cycles once: reads at 3 + i, writes at 5 + i. p2 starts at 2,
+  // reads at 6 + i, waits 4 cycles, and ends at 2 + 4 + 9 + 3.
+  const TimedResult result = simulate(makeChain({1, 1, 1}, 10, 16));
+  EXPECT_EQ(result.processes[0].end, 12);
+  EXPECT_EQ(result.processes[1].waitInput, 2);
+  EXPECT_EQ(result.processes[2].waitInput, 4);
+  EXPECT_EQ(result.processes[2].end, 18);
+  EXPECT_EQ(result.cycles, 17);
+  // Written at c, read at c + 1, the slot is in use until c + 2.
+  EXPECT_EQ(result.fifos[0].peak, 2);
+}
+
+TEST(TimedSimulator, DepthOneMovesATokenEveryOtherCycle) {
+  // Written at c, read at c + 1, written again at c + 2: each of 10 tokens but
+  // the first costs the writer one cycle more than its interval of 1.
+  const TimedResult result = simulate(makeChain({1, 1}, 10, 1));
+  EXPECT_EQ(result.processes[0].waitOutput, 9);
+  EXPECT_EQ(result.fifos[0].peak, 1);
+  // With a crossing of r both ways take r cycles more: 2 + 2r per token.
+  TimedNetwork network = makeChain({1, 1}, 10, 1);
+  network.fifos[0].crossing = 3;
+  EXPECT_EQ(simulate(network).processes[0].waitOutput, 9 * 7);
+}
+
+TEST(TimedSimulator, SlowestProcessSetsThePace) {
+  // A million tokens and an interval of 5 in the middle: p1 reads the last at
+  // 3 + 5 * (n - 1), p2 three cycles later, and ends after three more. Where
+  // nothing blocks, steps do not grow with tokens.
+  const int64_t tokens = 1000000;
+  TimedOptions options;
+  options.unbounded = true;
+  const TimedResult result = simulate(makeChain({1, 5, 1}, tokens, 2), options);
+  EXPECT_EQ(result.cycles, 5 * tokens + 3);
+  EXPECT_EQ(result.events, 4 * tokens);
+  EXPECT_LT(result.steps, 100);
+  const TimedResult bounded = simulate(makeChain({1, 5, 1}, tokens / 10, 8));
+  EXPECT_EQ(bounded.cycles, 5 * tokens / 10 + 3);
+}
+
+TEST(TimedSimulator, OptionsReplaceDepths) {
+  const TimedNetwork network = makeChain({1, 4}, 20, 2);
+  TimedOptions options;
+  options.depths = {20};
+  const TimedResult result = simulate(network, options);
+  EXPECT_EQ(result.processes[0].waitOutput, 0);
+  EXPECT_GT(simulate(network).processes[0].waitOutput, 0);
+  options.depths.clear();
+  options.unbounded = true;
+  EXPECT_EQ(simulate(network, options).fifos[0].peak, result.fifos[0].peak);
+}
+
+/// A process that reads two slow streams in one iteration waits for both in
+/// each iteration, so no straight line describes it; its output must not run
+/// ahead.
+TEST(TimedSimulator, TwoInputsHoldUpOneIteration) {
+  for (int64_t interval : {2, 3})
+    for (int64_t first : {5, 8})
+      for (int64_t second : {5, 8})
+        for (int64_t offset = 0; offset < 18; ++offset) {
+          TimedNetwork network;
+          // Ends in the middle, so that its times are those of p3.
+          TimedNode output;
+          output.kind = TimedNode::Kind::Branch;
+          output.condition = IndexExpr::induction(0) < 20;
+          output.body = {timedWrite(2, offset % 2)};
+          auto add = [&](unsigned writer, unsigned reader) {
+            TimedFifo &fifo = network.fifos.emplace_back();
+            fifo.name = std::to_string(network.fifos.size() - 1);
+            fifo.depth = 64;
+            fifo.writer = writer;
+            fifo.reader = reader;
+          };
+          add(0, 2);
+          add(1, 2);
+          add(2, 3);
+          for (TimedSequence program :
+               {TimedSequence{timedPipeline({40}, first, 1, {timedWrite(0)})},
+                TimedSequence{waitFor(offset / 2),
+                              timedPipeline({40}, second, 1, {timedWrite(1)})},
+                TimedSequence{
+                    timedPipeline({40}, interval, interval,
+                                  {timedRead(0), timedRead(1, 1), output})},
+                TimedSequence{timedPipeline({20}, 1, 1, {timedRead(2)})}}) {
+            TimedProcess &process = network.processes.emplace_back();
+            process.name = "p" + std::to_string(network.processes.size() - 1);
+            process.hasProgram = true;
+            process.program = std::move(program);
+          }
+          expectEqual(network, simulate(network),
+                      NaiveTimedSimulator(network, {}).run(1));
+          ASSERT_FALSE(HasFailure())
+              << interval << " " << first << " " << second << " " << offset;
+        }
+}
+
+TEST(TimedSimulator, StartsFollowTheRules) {
+  // A ping-pong array from p0 to p1, both 10 cycles long.
+  TimedNetwork network;
+  for (unsigned i = 0; i < 2; ++i) {
+    TimedProcess &process = network.processes.emplace_back();
+    process.name = "p" + std::to_string(i);
+    process.latency = i == 0 ? 10 : 30;
+  }
+  network.pingPongs.push_back({"a", 0, 1});
+  TimedOptions options;
+  options.invocations = 4;
+  // p0 runs 0-10, 11-21; its third run must wait for the first end of p1, which
+  // runs 11-41, 42-72, 73-103, 104-134.
+  TimedResult result = simulate(network, options);
+  EXPECT_EQ(result.processes[1].end, 134);
+  EXPECT_EQ(result.processes[0].end, 73 + 10);
+  EXPECT_EQ(result.cycles, 133);
+  // One after the other: 0-10, 11-41, each 42 cycles later, or 42 + 5.
+  network.serialInvocations = true;
+  EXPECT_EQ(simulate(network, options).processes[1].end, 3 * 42 + 41);
+  network.launchCycles = 5;
+  EXPECT_EQ(simulate(network, options).processes[1].end, 4 * 5 + 3 * 42 + 41);
+  // In a row, only the first is launched.
+  network.serialInvocations = false;
+  EXPECT_EQ(simulate(network, options).processes[1].end, 5 + 134);
+}
+
+TEST(TimedSimulator, InjectedStallsComeBeforeTheAccess) {
+  // p0 writes at 2; p1, which starts at 1, stands still for 4 cycles when its
+  // own time is 0 and then finds the token. In each invocation.
+  TimedNetwork network = makeChain({1, 1}, 1, 2);
+  network.stalls = {{1, 0, 4}};
+  TimedResult result = simulate(network);
+  EXPECT_EQ(result.processes[1].waitInput, 0);
+  EXPECT_EQ(result.processes[1].end, 1 + 4 + 3);
+  TimedOptions options;
+  options.invocations = 2;
+  result = simulate(network, options);
+  EXPECT_EQ(result.processes[1].end, 1 + 4 + 3 + 1 + 4 + 3);
+  // Beyond the latency they never come.
+  network.stalls = {{1, 4, 100}};
+  EXPECT_EQ(simulate(network).processes[1].end, 1 + 2 + 3);
+}
+
+TEST(TimedSimulator, NamesDeadlocks) {
+  // p0 writes all of f0 before f1, p1 reads them by turns: 3 tokens do not fit.
+  TimedNetwork network = makeChain({1, 1}, 4, 3);
+  network.fifos.push_back(network.fifos[0]);
+  network.fifos[1].name = "late";
+  network.processes[0].program = {timedPipeline({4}, 1, 1, {timedWrite(0)}),
+                                  timedPipeline({4}, 1, 1, {timedWrite(1)})};
+  network.processes[1].program = {
+      timedPipeline({4}, 1, 2, {timedRead(1), timedRead(0, 1)})};
+  TimedResult result = simulate(network);
+  EXPECT_EQ(describeDeadlock(network, result),
+            "'p0' waits to write full fifo 'f0' (3/3), "
+            "'p1' waits to read empty fifo 'late' (0/3)");
+  // The fourth slot holds the last of f0.
+  network.fifos[0].depth = 4;
+  EXPECT_TRUE(simulate(network).deadlock.empty());
+}
+
+TEST(TimedSimulator, RefusesTwoAccessesInACycle) {
+  auto refusal = [](TimedProcess process) {
+    TimedNetwork network = makeChain({1, 1}, 1, 64);
+    process.name = "twice";
+    network.processes[0] = std::move(process);
+    std::string error;
+    EXPECT_FALSE(simulateTimed(network, {}, error));
+    return error;
+  };
+  const std::string expected =
+      "process 'twice': expected one access in a cycle to one end of fifo 'f0' "
+      "but got two at its cycle ";
+  TimedProcess process;
+  process.hasProgram = true;
+  process.program = {waitFor(2), timedLoop(2, {timedWrite(0)})};
+  EXPECT_EQ(refusal(process), expected + "2");
+  // The last access of one part and the first of the next.
+  process.program = {timedLoop(1, {waitFor(1), timedWrite(0)}),
+                     timedPipeline({1}, 1, 1, {timedWrite(0)})};
+  EXPECT_EQ(refusal(process), expected + "1");
+  // In one pipeline, of two iterations.
+  process.program = {
+      timedPipeline({8}, 2, 5, {timedWrite(0), timedWrite(0, 4)})};
+  EXPECT_EQ(refusal(process), expected + "4");
+  process = TimedProcess();
+  process.latency = 100;
+  process.accesses = {
+      {AccessKind::Write, 0, 1, 0, {{0, {{10, 8}}}, {35, {{5, 2}}}}}};
+  EXPECT_EQ(refusal(process), expected + "40");
+}
+
+/// Spans of waiting add up to what the result says.
+TEST(TimedSimulator, ReportsWaits) {
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    const TimedNetwork network = RandomTimedNetworks(seed).make();
+    std::vector<int64_t> waited(network.processes.size()), last(waited);
+    std::vector<int64_t> invocations(waited);
+    TimedOptions options;
+    options.invocations = 2;
+    options.onStall = [&](const StallSpan &span) {
+      EXPECT_LT(span.from, span.to);
+      EXPECT_GE(span.from, last[span.process]);
+      last[span.process] = span.to;
+      waited[span.process] += span.to - span.from;
+    };
+    options.onInvocation = [&](const BusySpan &span) {
+      EXPECT_EQ(span.invocation, invocations[span.process]++);
+      EXPECT_GE(span.to, last[span.process]);
+    };
+    const TimedResult result = simulate(network, options);
+    for (size_t i = 0; i < waited.size(); ++i)
+      EXPECT_EQ(waited[i],
+                result.processes[i].waitInput + result.processes[i].waitOutput);
+    if (result.deadlock.empty())
+      EXPECT_EQ(invocations, std::vector<int64_t>(waited.size(), 2));
+  }
+}
+
+} // namespace
