@@ -96,6 +96,9 @@ AccessSequence streamtensor::simplify(const AccessSequence &sequence) {
         result.push_back(node);
       continue;
     }
+    // Products of counts below it may be absurd.
+    if (node.kind == Kind::Loop && node.count <= 0)
+      continue;
     AccessSequence body = simplify(node.body);
     if (node.kind == Kind::Branch) {
       AccessSequence otherwise = simplify(node.otherwise);
@@ -104,7 +107,7 @@ AccessSequence streamtensor::simplify(const AccessSequence &sequence) {
             branch(node.condition, std::move(body), std::move(otherwise)));
       continue;
     }
-    if (node.count <= 0 || body.empty())
+    if (body.empty())
       continue;
     if (containsBranch(body)) {
       result.push_back(loop(node.count, std::move(body)));

@@ -17,6 +17,7 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 using namespace streamtensor;
@@ -28,6 +29,14 @@ namespace {
 struct Fault {
   std::string message;
 };
+
+/// A key as messages show it: on one line and not too long.
+std::string quoteKey(const std::string &key) {
+  std::string text = "'";
+  for (char c : key.substr(0, 80))
+    text += static_cast<unsigned char>(c) < ' ' ? '?' : c;
+  return text + "'";
+}
 
 /// An object whose keys are taken one after the other.
 class Fields {
@@ -92,7 +101,7 @@ public:
   void finish() const {
     for (const auto &[key, unused] : value.items())
       if (std::find(taken.begin(), taken.end(), key) == taken.end())
-        throw Fault{place + ": unknown key '" + key.substr(0, 80) + "'"};
+        throw Fault{place + ": unknown key " + quoteKey(key)};
   }
   [[noreturn]] void fail(const std::string &key, const std::string &expected,
                          const json &got) const {
@@ -121,7 +130,12 @@ private:
   std::string asString(const json &found, const std::string &key) const {
     if (!found.is_string())
       fail(key, "a string", found);
-    return found.get<std::string>();
+    std::string text = found.get<std::string>();
+    // Names stand in messages of one line.
+    if (std::any_of(text.begin(), text.end(),
+                    [](unsigned char c) { return c < ' ' || c == 127; }))
+      fail(key, "a string of printable characters", found);
+    return text;
   }
 
   const json &value;
@@ -179,20 +193,37 @@ private:
 
 } // namespace
 
-/// Parses text whose brackets are not nested absurdly deep: messages print
-/// values, which is recursive.
+/// Parses text. Nothing for what is no JSON; faults for brackets that are
+/// nested absurdly deep, because messages print values, which is recursive, and
+/// for a key that stands twice in an object, because one would be ignored.
 static json parseJson(std::string_view text) {
-  constexpr int kMaxNesting = 256;
-  int nesting = 0;
-  for (char c : text) {
-    if (c == '[' || c == '{') {
-      if (++nesting > kMaxNesting)
-        return json(json::value_t::discarded);
-    } else if (c == ']' || c == '}') {
-      --nesting;
+  constexpr size_t kMaxNesting = 256;
+  // The keys of each object that is open; none for arrays.
+  std::vector<std::set<std::string>> open;
+  auto visit = [&](int, json::parse_event_t event, json &value) {
+    switch (event) {
+    case json::parse_event_t::object_start:
+    case json::parse_event_t::array_start:
+      if (open.size() == kMaxNesting)
+        throw Fault{"expected JSON with at most 256 brackets inside of each "
+                    "other"};
+      open.emplace_back();
+      break;
+    case json::parse_event_t::object_end:
+    case json::parse_event_t::array_end:
+      open.pop_back();
+      break;
+    case json::parse_event_t::key:
+      if (!open.back().insert(value.get<std::string>()).second)
+        throw Fault{"expected each key once in an object but got " +
+                    quoteKey(value.get<std::string>()) + " twice"};
+      break;
+    case json::parse_event_t::value:
+      break;
     }
-  }
-  return json::parse(text.begin(), text.end(), nullptr, false);
+    return true;
+  };
+  return json::parse(text.begin(), text.end(), visit, false);
 }
 
 static std::string indexed(const char *key, size_t index) {
@@ -300,11 +331,13 @@ TripCount NetworkReader::readTrip(const json &value, Fields &fields,
   std::string error;
   std::optional<TripCount> trip =
       TripCount::parse(value.get<std::string>(), known, error);
-  if (!trip || known.size() != maxima.size())
-    fields.fail(key,
-                "an expression of the network's parameters" +
-                    (error.empty() ? "" : " (" + error + ")"),
+  if (!trip || known.size() != maxima.size()) {
+    std::string names;
+    for (const auto &[name, unused] : maxima)
+      names += (names.empty() ? " " : ", ") + quoteKey(name);
+    fields.fail(key, "an expression of the network's parameters" + names,
                 value);
+  }
   return *trip;
 }
 
@@ -502,12 +535,10 @@ TimedNetwork NetworkReader::read(const json &document) {
 
 std::optional<TimedNetwork> streamtensor::parseNetwork(std::string_view text,
                                                        std::string &error) {
-  const json document = parseJson(text);
-  if (document.is_discarded()) {
-    error = "expected JSON";
-    return std::nullopt;
-  }
   try {
+    const json document = parseJson(text);
+    if (document.is_discarded())
+      throw Fault{"expected JSON"};
     return NetworkReader().read(document);
   } catch (const Fault &fault) {
     error = fault.message;
@@ -534,27 +565,37 @@ streamtensor::readNetworkFile(const std::string &path, std::string &error) {
   return network;
 }
 
-std::optional<std::string> streamtensor::applyDepths(std::string_view text,
-                                                     TimedNetwork &network) {
-  const json document = json::parse(text.begin(), text.end(), nullptr, false);
-  if (document.is_discarded() || !document.is_object())
-    return "expected a JSON object of depths by name of fifo";
+static void setDepths(std::string_view text, TimedNetwork &network) {
+  const json document = parseJson(text);
+  if (!document.is_object())
+    throw Fault{"expected a JSON object of depths by name of fifo"};
   std::map<std::string, std::vector<TimedFifo *>> fifos;
   for (size_t i = 0; i < network.fifos.size(); ++i) {
     fifos[network.fifos[i].name].push_back(&network.fifos[i]);
     if (network.fifos[i].name != std::to_string(i))
       fifos[std::to_string(i)].push_back(&network.fifos[i]);
   }
-  for (const auto &[name, depth] : document.items()) {
+  for (const auto &[name, value] : document.items()) {
     auto at = fifos.find(name);
     if (at == fifos.end())
-      return "expected the name of a fifo but got '" + name + "'";
-    if (!depth.is_number_integer() || depth.get<int64_t>() < 1 ||
-        depth.get<int64_t>() > (int64_t(1) << 42))
-      return "expected a depth from 1 on for fifo '" + name + "' but got " +
-             Fields::spell(depth);
+      throw Fault{"expected the name of a fifo but got " + quoteKey(name)};
+    constexpr int64_t kMost = int64_t(1) << 42;
+    const bool isDepth =
+        value.is_number_unsigned() && value.get<uint64_t>() - 1 < kMost;
+    if (!isDepth)
+      throw Fault{"expected a depth from 1 on for fifo '" + name +
+                  "' but got " + Fields::spell(value)};
     for (TimedFifo *fifo : at->second)
-      fifo->depth = depth.get<int64_t>();
+      fifo->depth = value.get<int64_t>();
   }
-  return std::nullopt;
+}
+
+std::optional<std::string> streamtensor::applyDepths(std::string_view text,
+                                                     TimedNetwork &network) {
+  try {
+    setDepths(text, network);
+    return std::nullopt;
+  } catch (const Fault &fault) {
+    return fault.message;
+  }
 }

@@ -19,10 +19,11 @@ using namespace streamtensor;
 
 using Kind = TimedNode::Kind;
 
-/// Beyond this many accesses or cycles a network is a mistake, and sums could
-/// overflow.
+/// Beyond this many accesses, iterations of nested loops or cycles (of all
+/// processes together, a day and a half at 300 MHz) a network is a mistake, and
+/// sums could overflow.
 static constexpr int64_t kMostAccesses = int64_t(1) << 42;
-static constexpr int64_t kMostCycles = int64_t(1) << 52;
+static constexpr int64_t kMostCycles = int64_t(1) << 45;
 static constexpr int64_t kMostDecisions = int64_t(1) << 28;
 
 TimedNode streamtensor::waitFor(int64_t cycles) {
@@ -233,18 +234,21 @@ public:
     checkFifos();
     checkMemory();
     for (const TimedProcess &process : network.processes)
-      checkProcess(process);
+      addCycles(checkProcess(process));
     for (const PingPong &array : network.pingPongs)
       checkEnds("ping-pong array '" + array.name + "'", array.writer,
                 array.reader);
     for (const InjectedStall &stall : network.stalls)
       if (stall.process >= network.processes.size() || stall.at < 0 ||
-          stall.cycles < 0 || stall.cycles > kMostCycles)
+          stall.cycles < 0)
         throw Fault{"expected stalls of a process at a cycle from 0 on, of 0 "
                     "cycles or more"};
-    if (network.launchCycles < 0 || network.launchCycles > kMostCycles)
+      else
+        addCycles(stall.cycles);
+    if (network.launchCycles < 0)
       throw Fault{"expected launch_cycles from 0 on but got " +
                   std::to_string(network.launchCycles)};
+    addCycles(network.launchCycles);
     checkTokens();
     checkStarts();
   }
@@ -257,9 +261,16 @@ private:
       throw Fault{what + ": expected a producer and a consumer among the " +
                   std::to_string(network.processes.size()) + " processes"};
   }
+  void addCycles(int64_t cycles) {
+    if (cycles > kMostCycles || (total += cycles) > kMostCycles)
+      throw Fault{
+          "expected at most 2^45 cycles in all processes and stalls together"};
+  }
   void checkFifos() const;
   void checkMemory() const;
-  void checkProcess(const TimedProcess &process);
+  /// Returns the cycles of `process` when it never waits.
+  int64_t checkProcess(const TimedProcess &process);
+  void checkPattern(const AccessPattern &pattern, int64_t latency) const;
   void checkAccess(AccessKind kind, unsigned target, int64_t beats,
                    int64_t contiguous) const;
   /// Returns the cycles of `sequence`, which stands inside of loops with these
@@ -278,6 +289,8 @@ private:
   /// The process at hand.
   unsigned self = 0;
   std::string where;
+  /// Cycles seen so far.
+  int64_t total = 0;
 };
 
 } // namespace
@@ -376,6 +389,11 @@ int64_t Checker::checkTrips(const TimedNode &node,
     trips.push_back(value);
     product = multiply(product, value);
   }
+  int64_t nested = 1;
+  for (int64_t trip : trips)
+    nested = multiply(nested, trip);
+  if (nested > kMostCycles)
+    throw Fault{where + ": expected at most 2^45 iterations of nested loops"};
   return product;
 }
 
@@ -445,48 +463,54 @@ int64_t Checker::checkSequence(const TimedSequence &sequence,
     }
     }
     if (cycles > kMostCycles)
-      throw Fault{where + ": expected at most 2^52 cycles"};
+      throw Fault{where + ": expected at most 2^45 cycles"};
   }
   return cycles;
 }
 
-void Checker::checkProcess(const TimedProcess &process) {
+void Checker::checkPattern(const AccessPattern &pattern,
+                           int64_t latency) const {
+  double last = double(pattern.first), accesses = 1;
+  for (const auto &[step, count] : pattern.levels) {
+    if (count < 0 || (count > 1 && step < 1))
+      throw Fault{where +
+                  ": expected counts from 0 on, and steps of at least one "
+                  "cycle, but got " +
+                  std::to_string(count) + " accesses " + std::to_string(step) +
+                  " cycles apart"};
+    accesses *= double(count);
+    last += double(step) * double(std::max<int64_t>(0, count - 1));
+  }
+  if (pattern.first < 0 || (accesses > 0 && last > double(latency)))
+    throw Fault{where + ": expected accesses from cycle 0 to its latency, " +
+                std::to_string(latency) + ", but got one at " +
+                std::to_string(pattern.first < 0
+                                   ? pattern.first
+                                   : int64_t(std::min(last, 0x1p60)))};
+  if (accesses > double(kMostAccesses))
+    throw Fault{where + ": expected at most 2^42 accesses to a port"};
+}
+
+int64_t Checker::checkProcess(const TimedProcess &process) {
   self = &process - network.processes.data();
   where = "process '" + process.name + "'";
   if (process.hasProgram) {
-    checkSequence(process.program, {}, nullptr);
+    const int64_t cycles = checkSequence(process.program, {}, nullptr);
     if (!process.stageOf.empty())
       checkStage(process);
-    return;
+    return cycles;
   }
   if (!process.stageOf.empty())
     throw Fault{where + ": expected a stage to be given by a program"};
-  if (process.latency < 0 || process.latency > kMostCycles)
+  if (process.latency < 0)
     throw Fault{where + ": expected a latency from 0 on but got " +
                 std::to_string(process.latency)};
   for (const PortAccesses &port : process.accesses) {
     checkAccess(port.access, port.target, port.beats, port.contiguous);
-    for (const AccessPattern &pattern : port.at) {
-      double last = double(pattern.first);
-      bool never = false;
-      for (const auto &[step, count] : pattern.levels) {
-        if (count < 0 || (count > 1 && step < 1))
-          throw Fault{where +
-                      ": expected counts from 0 on, and steps of at "
-                      "least one cycle, but got " +
-                      std::to_string(count) + " accesses " +
-                      std::to_string(step) + " cycles apart"};
-        never |= count == 0;
-        last += double(step) * double(std::max<int64_t>(0, count - 1));
-      }
-      if (pattern.first < 0 || (!never && last > double(process.latency)))
-        throw Fault{where +
-                    ": expected accesses from cycle 0 to its latency, " +
-                    std::to_string(process.latency) + ", but got one at " +
-                    (pattern.first < 0 ? std::to_string(pattern.first)
-                                       : std::to_string(int64_t(last)))};
-    }
+    for (const AccessPattern &pattern : port.at)
+      checkPattern(pattern, process.latency);
   }
+  return process.latency;
 }
 
 void Checker::checkStage(const TimedProcess &process) const {
@@ -548,6 +572,11 @@ void Checker::checkTokens() const {
                   network.processes[self.writer].name + "' and " +
                   std::to_string(int64_t(ends[fifo].reads)) + " read by '" +
                   network.processes[self.reader].name + "'"};
+    if (self.writer == self.reader && self.initialTokens == 0 &&
+        ends[fifo].reads > 0)
+      throw Fault{"fifo '" + self.name +
+                  "': expected initial tokens in a fifo from process '" +
+                  network.processes[self.writer].name + "' to itself"};
   }
 }
 

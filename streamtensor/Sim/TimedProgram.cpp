@@ -286,6 +286,18 @@ TimedProgram::TimedProgram(const TimedProcess &process,
   code.push_back({Op::End});
 }
 
+/// The product of trip counts; 0 as soon as one is, before others overflow.
+static int64_t iterationsOf(const TimedNode &node,
+                            const ParameterValues &values) {
+  std::vector<int64_t> trips;
+  for (const TripCount &trip : node.trips)
+    trips.push_back(std::max<int64_t>(0, trip.evaluate(values)));
+  int64_t iterations = std::count(trips.begin(), trips.end(), 0) ? 0 : 1;
+  for (size_t l = 0; l < trips.size() && iterations > 0; ++l)
+    iterations *= trips[l];
+  return iterations;
+}
+
 /// Ends the straight code collected so far.
 void TimedProgram::flush() {
   if (!straight.classes.empty() || straight.duration > 0)
@@ -315,14 +327,13 @@ void TimedProgram::addStraight(const TimedNode &node) {
 void TimedProgram::compilePipeline(const TimedNode &node, unsigned level,
                                    const ParameterValues &values) {
   Region region;
-  int64_t iterations = 1;
-  for (const TripCount &trip : node.trips) {
-    region.trips.push_back(std::max<int64_t>(0, trip.evaluate(values)));
-    iterations *= region.trips.back();
-  }
+  const int64_t iterations = iterationsOf(node, values);
+  if (iterations == 0)
+    return;
+  for (const TripCount &trip : node.trips)
+    region.trips.push_back(trip.evaluate(values));
   region.level = level;
-  region.duration =
-      iterations == 0 ? 0 : node.ii * (iterations - 1) + node.depth;
+  region.duration = node.ii * (iterations - 1) + node.depth;
   std::vector<GuardedAccess> accesses;
   std::vector<std::pair<const IndexExpr *, bool>> guards;
   collectAccesses(node.body, guards, accesses);
@@ -351,16 +362,15 @@ static std::optional<int64_t> idleCycles(const TimedSequence &sequence,
     }
     if (node.kind == Kind::Access || node.kind == Kind::Branch)
       return std::nullopt;
+    const int64_t iterations = iterationsOf(node, values);
+    if (iterations == 0)
+      continue;
     const std::optional<int64_t> body = idleCycles(node.body, values);
     if (!body)
       return std::nullopt;
-    int64_t iterations = 1;
-    for (const TripCount &trip : node.trips)
-      iterations *= std::max<int64_t>(0, trip.evaluate(values));
-    if (iterations > 0)
-      cycles += node.kind == Kind::Pipeline
-                    ? node.ii * (iterations - 1) + node.depth
-                    : iterations * (*body + node.cycles);
+    cycles += node.kind == Kind::Pipeline
+                  ? node.ii * (iterations - 1) + node.depth
+                  : iterations * (*body + node.cycles);
   }
   return cycles;
 }
