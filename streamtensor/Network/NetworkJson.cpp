@@ -546,15 +546,26 @@ std::optional<TimedNetwork> streamtensor::parseNetwork(std::string_view text,
   }
 }
 
-std::optional<TimedNetwork>
-streamtensor::readNetworkFile(const std::string &path, std::string &error) {
+/// A whole file, which may be empty.
+static std::optional<std::string> readText(const std::string &path,
+                                           std::string &error) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
-  if (!file || !(text << file.rdbuf())) {
+  const bool isEmpty =
+      file && file.peek() == std::ifstream::traits_type::eof() && !file.bad();
+  if (!isEmpty && !(file && text << file.rdbuf())) {
     error = path + ": cannot be read";
     return std::nullopt;
   }
-  std::optional<TimedNetwork> network = parseNetwork(text.str(), error);
+  return text.str();
+}
+
+std::optional<TimedNetwork>
+streamtensor::readNetworkFile(const std::string &path, std::string &error) {
+  const std::optional<std::string> text = readText(path, error);
+  if (!text)
+    return std::nullopt;
+  std::optional<TimedNetwork> network = parseNetwork(*text, error);
   if (network)
     if (std::optional<std::string> fault = network->check()) {
       error = *fault;
@@ -598,4 +609,15 @@ std::optional<std::string> streamtensor::applyDepths(std::string_view text,
   } catch (const Fault &fault) {
     return fault.message;
   }
+}
+
+std::optional<std::string>
+streamtensor::applyDepthsFile(const std::string &path, TimedNetwork &network) {
+  std::string error;
+  const std::optional<std::string> text = readText(path, error);
+  if (!text)
+    return error;
+  if (const std::optional<std::string> fault = applyDepths(*text, network))
+    return path + ": " + *fault;
+  return std::nullopt;
 }

@@ -40,6 +40,10 @@ std::string printNetwork(const TimedNetwork &network);
 std::optional<std::string> applyDepths(std::string_view text,
                                        TimedNetwork &network);
 
+/// The same from the file `path`, with which the message then begins.
+std::optional<std::string> applyDepthsFile(const std::string &path,
+                                           TimedNetwork &network);
+
 /// Reads an expression of induction variables as IndexExpr::toString writes
 /// it, and the same in Python's spelling; `levels` loops stand around it.
 std::optional<IndexExpr> parseCondition(std::string_view text, unsigned levels,

@@ -89,8 +89,10 @@ struct BusySpan {
 };
 
 struct TimedOptions {
-  /// Invocations one behind the other; at least 1.
+  /// Invocations one behind the other; from 1 to `kMostInvocations`, so that
+  /// the cycles of all of them cannot overflow.
   int64_t invocations = 1;
+  static constexpr int64_t kMostInvocations = 1 << 16;
   ParameterValues values;
   /// In place of the network's; one per FIFO. Empty: the network's.
   std::vector<int64_t> depths;

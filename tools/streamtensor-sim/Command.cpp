@@ -17,7 +17,6 @@
 #include "streamtensor/Sim/TimedReport.h"
 #include "streamtensor/Support/AtomicFile.h"
 
-#include <fstream>
 #include <iostream>
 #include <sstream>
 
@@ -27,7 +26,7 @@ using runtime::Error;
 using runtime::UsageError;
 
 static int64_t parseNumber(const std::string &text, const std::string &what,
-                           int64_t smallest) {
+                           int64_t smallest, int64_t largest = INT32_MAX) {
   size_t end = 0;
   int64_t value = -1;
   try {
@@ -35,9 +34,10 @@ static int64_t parseNumber(const std::string &text, const std::string &what,
   } catch (const std::exception &) {
     end = 0;
   }
-  if (end == 0 || end != text.size() || value < smallest || value > INT32_MAX)
+  if (end == 0 || end != text.size() || value < smallest || value > largest)
     throw UsageError("expected a number from " + std::to_string(smallest) +
-                     " on for " + what + " but got '" + text + "'");
+                     " to " + std::to_string(largest) + " for " + what +
+                     " but got '" + text + "'");
   return value;
 }
 
@@ -55,19 +55,12 @@ static ParameterValues parseValues(const std::string &text) {
   return values;
 }
 
-static std::string readFile(const std::string &path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (!file || !(text << file.rdbuf()))
-    throw Error(path + ": cannot be read");
-  return text.str();
-}
-
 void streamtensor::simulateNetwork(const CommandLine &line) {
   const std::string path = line.required("network");
   TimedOptions options;
   if (const std::string text = line.optional("invocations"); !text.empty())
-    options.invocations = parseNumber(text, "--invocations", 1);
+    options.invocations =
+        parseNumber(text, "--invocations", 1, TimedOptions::kMostInvocations);
   options.values = parseValues(line.optional("values"));
   options.unbounded = line.flag("unbounded");
 
@@ -76,8 +69,8 @@ void streamtensor::simulateNetwork(const CommandLine &line) {
   if (!network)
     throw Error(error);
   if (const std::string depths = line.optional("depths"); !depths.empty())
-    if (auto fault = applyDepths(readFile(depths), *network))
-      throw Error(depths + ": " + *fault);
+    if (auto fault = applyDepthsFile(depths, *network))
+      throw Error(*fault);
   if (auto fault = network->check(options.values))
     throw Error(path + ": " + *fault);
 
