@@ -44,6 +44,7 @@ public:
   Outcome run();
 
 private:
+  static constexpr int64_t kMostSteps = int64_t(1) << 32;
   struct Counter {
     int64_t tokens = 0, slots = 0;
     int64_t written = 0, read = 0;
@@ -91,9 +92,12 @@ private:
   void passRun(Activity &self, End end, int64_t &length);
   void wake(unsigned index);
   void countStep() {
-    if (++steps > int64_t(1) << 32)
-      throw Refusal("expected an execution of fewer than 2^32 steps at " +
-                    spell(values));
+    if (++steps > kMostSteps)
+      refuseSteps();
+  }
+  [[noreturn]] void refuseSteps() const {
+    throw Refusal("expected an execution of fewer than 2^32 steps at " +
+                  spell(values));
   }
   void wakeStarts();
   unsigned peerOf(End end) const {
