@@ -1,7 +1,7 @@
 # The commands of the project; every one of them first brings the set-up and
 # the build up to date, and can be run again at once.
 #
-#   make demo      generate text with SmolLM2-135M on the simulated accelerator
+#   make demo      simulate the time of SmolLM2-135M, then generate text with it
 #   make test      all checks and tests; the last line counts them
 #   make build     the tools in build/bin and .venv/bin/streamtensor
 #   make fuzz      random programs against PyTorch: N of them from seed FIRST on,
@@ -43,6 +43,7 @@ build: configure
 	@cmake --build $(BUILD)
 
 demo: build
+	$(VENV)/bin/streamtensor simulate smollm2-135m --phase decode
 	$(VENV)/bin/streamtensor generate smollm2-135m --prompt "$(PROMPT)" --max-new-tokens $(TOKENS) --check
 
 test: build

@@ -194,9 +194,11 @@ def add_simulate(commands: Any) -> None:
         "simulate",
         help="simulate the time of a compiled design or model",
         description="Timed simulation of a design, or of all layers and the head of a model: "
-        "cycles, what bounds them, memory traffic and resources. Nothing is computed.",
+        "cycles, what bounds them, memory traffic, resources, and what the certificates prove. "
+        "Nothing is computed. MODEL is compiled into a cache on first use.",
     )
-    parser.add_argument("directory", metavar="DIR")
+    parser.add_argument("model", metavar="MODEL|DIR")
+    add_model_options(parser)
     parser.add_argument("--phase", choices=["prefill", "decode"], help="of a model (decode)")
     parser.add_argument(
         "--length",
@@ -210,10 +212,18 @@ def add_simulate(commands: Any) -> None:
 
 
 def command_simulate(options: argparse.Namespace) -> int:
+    refuse_precision(options)
     from streamtensor import simulation
+    from streamtensor.models.sources import resolve
+    from streamtensor.runtime.cache import compiled_model
+    from streamtensor.runtime.command import compile_options
 
+    directory = Path(options.model)
+    if not any((directory / name).is_file() for name in ("model.json", "interface.json")):
+        source = resolve(options.model, options.random_weights)
+        directory = compiled_model(source, compile_options(options))
     return simulation.command_simulate(
-        options.directory, options.phase, options.length, json=options.json, trace=options.trace
+        directory, options.phase, options.length, json=options.json, trace=options.trace
     )
 
 

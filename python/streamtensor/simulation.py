@@ -18,6 +18,7 @@ from streamtensor.toolchain import run_tool
 
 NETWORK = "network.pn.json"
 REPORT = "report.json"
+CERTIFICATE = "certificate.json"
 RESOURCES = ("dsp", "lut", "ff", "bram36", "uram")
 
 
@@ -66,7 +67,7 @@ def simulate(
         raise StreamTensorError(f"--phase is for models, but '{directory}' is one design")
     network = read_json(directory / NETWORK)
     launch = simulate_design(directory, 1, values_of(network, length), trace)
-    return summary([launch], tokens=None, resources=resources_of([directory]))
+    return summary([launch], tokens=None, designs=[directory])
 
 
 def values_of(network: dict[str, Any], length: int | None) -> dict[str, int]:
@@ -104,7 +105,7 @@ def simulate_model(directory: Path, phase: str, length: int | None) -> dict[str,
     designs = [directory / model["phases"][name]["design"] for name in model["phases"]]
     designs.append(directory / model["head"]["design"])
     tokens = length if phase == "prefill" else 1
-    return summary(launches, tokens, resources_of(designs))
+    return summary(launches, tokens, designs)
 
 
 def prompt_steps(model: dict[str, Any], length: int) -> dict[str, int]:
@@ -137,9 +138,7 @@ def simulate_design(
     return Launch(directory.name, count, run, float(read_json(network)["clock_ns"]))
 
 
-def summary(
-    launches: list[Launch], tokens: int | None, resources: dict[str, Any]
-) -> dict[str, Any]:
+def summary(launches: list[Launch], tokens: int | None, designs: list[Path]) -> dict[str, Any]:
     milliseconds = sum(launch.cycles * launch.clock_ns for launch in launches) * 1e-6
     bound = sum(launch.bound_cycles * launch.clock_ns for launch in launches) * 1e-6
     # What bounds the launches that take longest.
@@ -160,9 +159,17 @@ def summary(
             {"design": launch.design, "count": launch.count, "cycles": launch.run["cycles"]}
             for launch in launches
         ],
-        "resources": resources,
+        "certificates": {design.name: check_certificate(design) for design in designs},
+        "resources": resources_of(designs),
         "label": "simulated",
     }
+
+
+def check_certificate(design: Path) -> str:
+    """What the checker says of a design's certificate; refusal is an error."""
+    if not (design / CERTIFICATE).is_file():
+        return "there is none"
+    return run_tool("streamtensor-check-certificate", [design]).strip()
 
 
 def resources_of(designs: list[Path]) -> dict[str, Any]:
@@ -198,6 +205,8 @@ def describe(figures: dict[str, Any]) -> str:
         lines.append(f"longest wait: {figures['longest_wait']}")
     for launch in figures["launches"]:
         lines.append(f"{launch['count']} x {launch['design']}: {launch['cycles']} cycles each")
+    for design, message in figures["certificates"].items():
+        lines.append(f"certificate of {design}: {message}")
     used = (
         f"{name} {entry['used']} ({entry['percent']:.1f} %)"
         for name, entry in figures["resources"].items()
@@ -206,10 +215,10 @@ def describe(figures: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def command_simulate(directory: str, phase: str | None, length: int | None, **files: Any) -> int:
+def command_simulate(directory: Path, phase: str | None, length: int | None, **files: Any) -> int:
     """Prints the figures, and writes them and a trace where that is asked for."""
     trace = files.get("trace")
-    figures = simulate(Path(directory), phase, length, Path(trace) if trace else None)
+    figures = simulate(directory, phase, length, Path(trace) if trace else None)
     if files.get("json"):
         write_json(Path(files["json"]), figures)
     print(describe(figures))
