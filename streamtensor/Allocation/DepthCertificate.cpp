@@ -32,6 +32,8 @@ struct LoopTree {
   int64_t loop = 0;
   TripCount trip;
   std::vector<LoopTree> inner;
+  /// At smaller values the last iterations are kept.
+  bool keepsLast = false;
 };
 
 /// The accesses of a process to one end of a FIFO.
@@ -149,16 +151,16 @@ static std::vector<LoopTree> writtenOut(const std::vector<LoopTree> &trees) {
 
 /// The parts of the one loop on a side, when the loops on the other add up to
 /// it.
-static std::optional<std::vector<TripCount>>
+static std::optional<std::vector<LoopPart>>
 partsOf(const LoopTree &single, const std::vector<LoopTree> &others) {
   if (!single.trip.isConstant() && !single.inner.empty() &&
       std::all_of(others.begin(), others.end(), [&](const LoopTree &other) {
         return !other.inner.empty() && isSame(other.inner, single.inner);
       })) {
-    std::vector<TripCount> parts;
+    std::vector<LoopPart> parts;
     TripCount sum;
     for (const LoopTree &other : others) {
-      parts.push_back(other.trip);
+      parts.push_back({other.trip, other.keepsLast});
       sum = sum + other.trip;
     }
     if (sum == single.trip)
@@ -168,14 +170,14 @@ partsOf(const LoopTree &single, const std::vector<LoopTree> &others) {
   if (single.trip.isConstant() || !each || !each->isConstant() ||
       each->getConstant() == 0)
     return std::nullopt;
-  std::vector<TripCount> parts;
+  std::vector<LoopPart> parts;
   TripCount sum;
   for (const LoopTree &other : others) {
     const std::optional<TripCount> tokens = tokensOf({other});
     if (!tokens || tokens->content() % each->getConstant() != 0)
       return std::nullopt;
-    parts.push_back(tokens->dividedBy(each->getConstant()));
-    sum = sum + parts.back();
+    parts.push_back({tokens->dividedBy(each->getConstant()), other.keepsLast});
+    sum = sum + parts.back().count;
   }
   return sum == single.trip ? std::optional(std::move(parts)) : std::nullopt;
 }
@@ -194,16 +196,18 @@ private:
 
   void compare(const std::vector<LoopTree> &writes,
                const std::vector<LoopTree> &reads, const TimedFifo &fifo);
+  void join(const LoopTree &single, unsigned singleProcess,
+            std::vector<LoopTree> others, unsigned otherProcess);
   /// Where one of two loops that pass the same tokens has parts, the other one
   /// has them too.
   void copyParts(const LoopTree &from, unsigned fromProcess, const LoopTree &to,
                  unsigned toProcess);
-  void add(Key key, std::vector<TripCount> found) {
+  void add(Key key, std::vector<LoopPart> found) {
     changed |= parts.emplace(key, std::move(found)).second;
   }
 
   const TimedNetwork &network;
-  std::map<Key, std::vector<TripCount>> parts;
+  std::map<Key, std::vector<LoopPart>> parts;
   bool changed = false;
 };
 
@@ -219,10 +223,25 @@ void SegmentFinder::copyParts(const LoopTree &from, unsigned fromProcess,
     return;
   // As if each part were a loop of its own.
   std::vector<LoopTree> others;
-  for (const TripCount &part : known->second)
-    others.push_back({0, part * each->getConstant(), {}});
+  for (const LoopPart &part : known->second)
+    others.push_back({0, part.count * each->getConstant(), {}, part.keepsLast});
   if (auto found = partsOf(to, others))
     add({toProcess, to.loop}, std::move(*found));
+}
+
+/// One loop passes the tokens of several. Of two, the first keeps its last
+/// iterations, so that what is kept of the one loop is one piece: a pipeline
+/// then stays in order.
+void SegmentFinder::join(const LoopTree &single, unsigned singleProcess,
+                         std::vector<LoopTree> others, unsigned otherProcess) {
+  if (others.size() == 2 && !others.front().trip.isConstant() &&
+      !others.front().inner.empty() && others[0].loop != others[1].loop) {
+    others.front().keepsLast = true;
+    add({otherProcess, others.front().loop},
+        {{others.front().trip, /*keepsLast=*/true}});
+  }
+  if (auto found = partsOf(single, others))
+    add({singleProcess, single.loop}, std::move(*found));
 }
 
 /// Walks down the loops that both ends share.
@@ -244,11 +263,9 @@ void SegmentFinder::compare(const std::vector<LoopTree> &writes,
       compare(writes[i].inner, reads[i].inner, fifo);
     }
   } else if (reads.size() == 1) {
-    if (auto found = partsOf(reads.front(), writes))
-      add({fifo.reader, reads.front().loop}, std::move(*found));
+    join(reads.front(), fifo.reader, writes, fifo.writer);
   } else if (writes.size() == 1) {
-    if (auto found = partsOf(writes.front(), reads))
-      add({fifo.writer, writes.front().loop}, std::move(*found));
+    join(writes.front(), fifo.writer, reads, fifo.reader);
   }
 }
 
@@ -371,8 +388,10 @@ std::string streamtensor::printCertificate(const TimedNetwork &network,
     points.push_back(printValues(values));
   for (const LoopParts &loop : certificate.segments) {
     Json parts = Json::array();
-    for (const TripCount &part : loop.parts)
-      parts.push_back(printCount(part));
+    for (const LoopPart &part : loop.parts)
+      parts.push_back(part.keepsLast
+                          ? Json{{"keep_last", printCount(part.count)}}
+                          : printCount(part.count));
     segments.push_back({{"process", loop.process},
                         {"loop", loop.loop},
                         {"parts", std::move(parts)}});

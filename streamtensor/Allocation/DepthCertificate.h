@@ -22,13 +22,20 @@
 
 namespace streamtensor {
 
+/// So many iterations of a loop; at smaller values the first ones are kept, or
+/// the last ones.
+struct LoopPart {
+  TripCount count;
+  bool keepsLast = false;
+};
+
 /// A loop that stands for several in a row on the other side of a FIFO: a
 /// reader of `past + seq` tokens behind a concatenation of `past` and of `seq`.
 struct LoopParts {
   std::string process;
   /// Counted in the order of the text, each loop of a pipeline's nest.
   int64_t loop = 0;
-  std::vector<TripCount> parts;
+  std::vector<LoopPart> parts;
 };
 
 /// Cycles at some values; simulated.
