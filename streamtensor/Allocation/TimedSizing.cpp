@@ -311,6 +311,14 @@ std::optional<TimedSizing> Sizer::shrink(int64_t most) {
   return std::move(sizing);
 }
 
+TimedSizing streamtensor::sameDepths(const TimedNetwork &network) {
+  TimedSizing sizing;
+  for (const TimedFifo &fifo : network.fifos)
+    sizing.depths.push_back(fifo.depth);
+  sizing.reasons.resize(sizing.depths.size());
+  return sizing;
+}
+
 std::optional<TimedSizing>
 streamtensor::growDepths(const TimedNetwork &network,
                          const TimedSizingOptions &options,

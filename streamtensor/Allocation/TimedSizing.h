@@ -56,6 +56,9 @@ std::optional<TimedSizing> growDepths(const TimedNetwork &network,
                                       const TimedSizingOptions &options,
                                       std::string &error);
 
+/// The depths that `network` has, not simulated.
+TimedSizing sameDepths(const TimedNetwork &network);
+
 /// The smallest depths, each at least that of `network`, at which no point is
 /// slower than with FIFOs that are never full (`tolerance` is not used): one
 /// FIFO after the other is made as shallow as the rest allows, in several

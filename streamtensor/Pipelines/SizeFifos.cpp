@@ -23,7 +23,10 @@
 using namespace mlir;
 using namespace streamtensor;
 
-/// For the smallest depths; a layer takes from 10 ms to 1 s each.
+/// Tokens and beats of a network that can be simulated hundreds of times in a
+/// compile, and of one that can be simulated some times.
+static constexpr int64_t kMostWorkToMinimize = 50'000;
+static constexpr int64_t kMostWorkToGrow = 1'000'000;
 static constexpr int64_t kMostSimulations = 2000;
 
 /// The largest values, and the smallest ones.
@@ -69,6 +72,29 @@ static LogicalResult deepenForPipelines(ModuleOp module, TimedNetwork &network,
   return success();
 }
 
+/// What depths cost in time, where the network is small enough to be simulated
+/// often; otherwise the depths stay as they are.
+static FailureOr<TimedSizing> sizeByTime(ModuleOp module,
+                                         const TimedNetwork &network,
+                                         FifoStrategy strategy) {
+  TimedSizingOptions options;
+  options.points = pointsOf(network);
+  const int64_t work = simulationWork(network, network.maxima());
+  std::string error;
+  std::optional<TimedSizing> sizing;
+  if (strategy == FifoStrategy::Min && work <= kMostWorkToMinimize)
+    sizing = smallestDepths(network, options, kMostSimulations, error);
+  else if (strategy != FifoStrategy::Conservative && work <= kMostWorkToGrow)
+    sizing = growDepths(network, options, error);
+  else
+    sizing = sameDepths(network);
+  if (!sizing)
+    return module.emitError()
+           << "expected fifo depths with which the design ends but got a "
+           << error;
+  return std::move(*sizing);
+}
+
 FailureOr<TimedSizing> streamtensor::sizeFifos(ModuleOp module,
                                                ModuleOp lowered,
                                                const DeviceInfo &device,
@@ -87,10 +113,13 @@ FailureOr<TimedSizing> streamtensor::sizeFifos(ModuleOp module,
   for (const ParameterValues &values : pointsOf(*network))
     if (failed(deepenForPipelines(module, *network, values, reasons)))
       return failure();
-  TimedSizing sizing;
-  for (const TimedFifo &fifo : network->fifos)
-    sizing.depths.push_back(fifo.depth);
-  sizing.reasons = std::move(reasons);
+  FailureOr<TimedSizing> timed = sizeByTime(module, *network, strategy);
+  if (failed(timed))
+    return failure();
+  TimedSizing sizing = std::move(*timed);
+  for (size_t i = 0; i < reasons.size(); ++i)
+    if (sizing.reasons[i].empty())
+      sizing.reasons[i] = std::move(reasons[i]);
   llvm::StringMap<unsigned> indices;
   for (unsigned i = 0; i < network->fifos.size(); ++i)
     indices[network->fifos[i].name] = i;

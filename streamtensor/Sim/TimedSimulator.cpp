@@ -731,6 +731,20 @@ streamtensor::simulateTimed(const TimedNetwork &network,
   return Simulation(network, options).run(error);
 }
 
+int64_t streamtensor::simulationWork(const TimedNetwork &network,
+                                     const ParameterValues &values) {
+  int64_t work = 0;
+  for (const AccessProcess &process : programOrder(network, values).processes)
+    for (const AccessCount &count :
+         countAccesses(process.program, network.fifos.size()))
+      work += count.reads + count.writes;
+  for (const TimedProcess &process : network.processes)
+    countMemory(
+        process, network.complete(values),
+        [&](AccessKind, unsigned, int64_t beats, int64_t) { work += beats; });
+  return work;
+}
+
 std::string streamtensor::describeDeadlock(const TimedNetwork &network,
                                            const TimedResult &result,
                                            size_t most) {

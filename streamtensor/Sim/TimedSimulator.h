@@ -109,6 +109,11 @@ std::optional<TimedResult> simulateTimed(const TimedNetwork &network,
                                          const TimedOptions &options,
                                          std::string &error);
 
+/// Tokens and beats of memory that one invocation moves, on which the time of a
+/// simulation depends.
+int64_t simulationWork(const TimedNetwork &network,
+                       const ParameterValues &values);
+
 /// The cycle of a deadlock for people, as TokenDeadlock::describe: long ones
 /// are shortened to their first \p most - 1 processes and the last.
 std::string describeDeadlock(const TimedNetwork &network,

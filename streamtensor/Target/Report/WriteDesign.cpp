@@ -16,7 +16,6 @@
 #include "streamtensor/Allocation/DepthCertificate.h"
 #include "streamtensor/Network/NetworkJson.h"
 #include "streamtensor/Sim/TimeBound.h"
-#include "streamtensor/Sim/TimedProgram.h"
 #include "streamtensor/Support/Sha256.h"
 #include "streamtensor/Target/Connectivity/Connectivity.h"
 #include "streamtensor/Target/HLSCpp/HLSCpp.h"
@@ -145,21 +144,6 @@ static LogicalResult writeConstants(ModuleOp module, const DesignInfo &design,
   return success();
 }
 
-/// Tokens and beats that a simulation moves.
-static int64_t workOf(const TimedNetwork &network,
-                      const ParameterValues &values) {
-  int64_t work = 0;
-  for (const AccessProcess &process : programOrder(network, values).processes)
-    for (const AccessCount &count :
-         countAccesses(process.program, network.fifos.size()))
-      work += count.reads + count.writes;
-  for (const TimedProcess &process : network.processes)
-    countMemory(
-        process, values,
-        [&](AccessKind, unsigned, int64_t beats, int64_t) { work += beats; });
-  return work;
-}
-
 /// More work than this takes seconds.
 static constexpr int64_t kMostWork = 10'000'000;
 
@@ -167,7 +151,8 @@ static constexpr int64_t kMostWork = 10'000'000;
 /// halved until the work is small enough, or there is nothing to halve.
 static ParameterValues affordableValues(const TimedNetwork &network) {
   ParameterValues values = network.maxima();
-  for (bool smaller = true; smaller && workOf(network, values) > kMostWork;) {
+  for (bool smaller = true;
+       smaller && simulationWork(network, values) > kMostWork;) {
     smaller = false;
     for (const NetworkParameter &parameter : network.parameters) {
       int64_t &value = values[parameter.name];
@@ -223,7 +208,7 @@ static LogicalResult addSlowdown(ModuleOp module, const TimedNetwork &network,
   TimedOptions options;
   options.values = affordableValues(network);
   options.invocations = certificate.invocations;
-  if (workOf(network, options.values) > kMostWork)
+  if (simulationWork(network, options.values) > kMostWork)
     return success();
   std::string error;
   std::optional<TimedResult> bounded = simulateTimed(network, options, error);
