@@ -24,9 +24,11 @@ def count(trip: int | str, values: Values) -> int:
 
 
 def holds(condition: str, indices: list[int]) -> bool:
-    """Conditions of these tests are Python expressions too, up to division."""
+    """Conditions are Python expressions too, up to the names of division."""
     names = {f"i{level}": index for level, index in enumerate(indices)}
-    return bool(eval(condition.replace("/", "//"), {}, names))
+    for ours, python in (("/", "//"), ("floordiv", "//"), ("mod", "%")):
+        condition = condition.replace(ours, python)
+    return bool(eval(condition, {}, names))
 
 
 def timed_accesses(program: list[dict], values: Values) -> list[tuple[int, int, str, int]]:

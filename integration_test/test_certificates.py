@@ -529,6 +529,35 @@ def test_verdicts_agree_with_execution_at_every_value(wild: bool, tmp_path: Path
     assert sum(verdicts) >= (40 if wild else 80)
 
 
+@pytest.mark.parametrize("name", ["concat", "attention"])
+def test_compiled_designs_of_run_time_sizes(name: str, tmp_path: Path) -> None:
+    """Their own certificates, and what becomes of them with one shallower FIFO."""
+    compiled = tmp_path / "compiled"
+    source = Path(__file__).parent / "data" / "certificates" / f"{name}.mlir"
+    command = [BIN / "streamtensor-compile", source, "--target=u55c", f"--output-dir={compiled}"]
+    subprocess.run(command, check=True, capture_output=True, timeout=300)
+    run = check(compiled)
+    assert run.returncode == 0, run.stderr
+    network = json.loads((compiled / "network.pn.json").read_text())
+    assert ends_everywhere(network)
+    segments = json.loads((compiled / "certificate.json").read_text())["witness"]["segments"]
+    networks = []
+    for index, found in enumerate(network["fifos"]):
+        for depth in {1, found["depth"] - 1} - {0}:
+            if not found.get("control"):
+                changed = copy.deepcopy(network)
+                changed["fifos"][index]["depth"] = depth
+                networks.append(changed)
+    shallow = copy.deepcopy(network)
+    for found in shallow["fifos"]:
+        if not found.get("control"):
+            found["depth"] = 1
+    networks.append(shallow)
+    designs = [Design(n, segments, full_depths=full_depths(n)) for n in networks]
+    verdicts = check_many([d.write(tmp_path / str(i)) for i, d in enumerate(designs)])
+    assert [v.startswith("verified") for v in verdicts] == [ends_everywhere(n) for n in networks]
+
+
 class Corruption:
     """Makes a false certificate of a true one; None where it does not apply."""
 

@@ -47,6 +47,9 @@ LAYERS = (
 )
 # Rooms that must build and run without MLIR.
 MLIR_FREE = (SUPPORT, NETWORK, "runtime")
+# The checker of certificates shares no code with what it checks.
+CHECKER = "tools/streamtensor-check-certificate"
+CHECKER_MAY_INCLUDE = (f"{SUPPORT}/Sha256.h", "runtime/CommandLine.h")
 TEST_ROOMS = ("test", "unittests", "integration_test")
 
 # Written with brackets so that this file does not contain what it forbids.
@@ -156,6 +159,10 @@ def include_error(path: Path, target: str) -> str | None:
             return f"expected no MLIR or LLVM in this room but got '{target}'"
         if is_under(target, "streamtensor") and not is_under_any(target, (SUPPORT, NETWORK)):
             return f"expected an include of {SUPPORT} or {NETWORK} but got '{target}'"
+    is_shared = is_under_any(target, ("streamtensor", "runtime", "tools"))
+    is_shared = is_shared and not is_under(target, CHECKER) and target not in CHECKER_MAY_INCLUDE
+    if is_under(path, CHECKER) and is_shared:
+        return f"expected the checker to share no code but got '{target}'"
     if is_under(path, "streamtensor") and is_under(target, "runtime"):
         return f"expected the compiler not to need the runtime but got '{target}'"
     own_layer, target_layer = layer_of(path), layer_of(target)
