@@ -159,6 +159,18 @@ class Benchmarks:
             what, _, figure = output.strip().removesuffix(" measured").rpartition(": ")
             yield Row(f"C simulation, {what}", figure)
 
+    def allocation(self) -> Iterator[Row]:
+        """The solvers on random problems of the size of a layer and larger."""
+        program = self.scratch / "allocation-time"
+        names = ("Allocation", "AllocationCoin", "TokenSim", "Network", "Support")
+        libraries = [self.build / f"lib/libST{name}.a" for name in names]
+        flags = ["-std=c++17", "-O2", "-I.", "-lClp", "-lCoinUtils"]
+        timed(["c++", "benchmarks/allocation_time.cpp", *libraries, *flags, "-o", program])
+        _, output = timed([program])
+        for line in output.strip().splitlines():
+            what, _, figure = line.removesuffix(" measured").rpartition(": ")
+            yield Row(what, figure, "<= 100 ms" if what.startswith("start times") else "")
+
     def generate(self) -> Iterator[Row]:
         """Text from the whole model: speed, memory, and whether memory grows."""
         peaks = {}
@@ -188,7 +200,7 @@ class Benchmarks:
         yield Row(f"{MODEL}: memory traffic of the run", f"{figures['dma_bytes'] / 1e9:.2f} GB")
 
 
-PARTS = ("kernel", "layers", "full_layers", "csim_build", "generate")
+PARTS = ("kernel", "allocation", "layers", "full_layers", "csim_build", "generate")
 
 
 def machine() -> str:
