@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "streamtensor/Allocation/DieAssignmentSolver.h"
 #include "streamtensor/Allocation/FifoSizingSolver.h"
 
 #include <algorithm>
@@ -102,9 +103,109 @@ void measureFifoSizing() {
   report("check of them", verification);
 }
 
+/// A decoder layer on a card of three dies: chains of compute tasks with forks
+/// and converters between, weights from memory at every sixth task. It fills
+/// `percent` of what the limits allow.
+DieAssignmentProblem makeLayer(unsigned seed, unsigned numTasks,
+                               int64_t percent) {
+  std::mt19937 random(seed);
+  auto pick = [&](int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(random);
+  };
+  DieAssignmentProblem problem;
+  // Budgets of a U55C: LUT, FF, BRAM18, URAM, DSP (Target/Device/u55c.json).
+  problem.dies = {{"SLR0", {386000, 773000, 1200, 320, 2664}},
+                  {"SLR1", {364000, 729000, 1152, 320, 2784}},
+                  {"SLR2", {381000, 763000, 1200, 320, 2856}}};
+  auto connect = [&](unsigned source, unsigned target, int64_t bits) {
+    DieEdge edge;
+    edge.name = "e" + std::to_string(problem.edges.size());
+    edge.source = source;
+    edge.target = target;
+    edge.bits = bits;
+    problem.addEdge(edge);
+  };
+  std::vector<unsigned> chain;
+  ResourceCounts total = {};
+  while (problem.tasks.size() < numTasks) {
+    const std::string name = "t" + std::to_string(problem.tasks.size());
+    ResourceCounts uses = {pick(200, 3000), pick(300, 5000), 0, 0, 0};
+    const int64_t kind = pick(0, 5);
+    if (kind == 0) // a fork
+      uses = {pick(20, 100), pick(20, 100), 0, 0, 0};
+    if (kind == 1 || kind == 2) // a converter
+      uses[2 + pick(0, 1)] = pick(4, 60);
+    if (kind >= 3)
+      uses[4] = pick(0, 1) ? pick(1, 20) : 16 * pick(4, 32);
+    const unsigned task = problem.addTask(name, uses);
+    if (!chain.empty())
+      connect(chain.back(), task, 32 * (1 << pick(0, 4)));
+    if (chain.size() > 12 && kind == 4)
+      connect(chain[chain.size() - pick(2, 12)], task, 32 * (1 << pick(0, 4)));
+    chain.push_back(task);
+    if (chain.size() % 6 == 0) {
+      const unsigned load =
+          problem.addTask("load" + name, {1500, 2500, 8, 0, 0}, 0);
+      connect(load, task, 512);
+    }
+  }
+  for (const DieTask &task : problem.tasks)
+    for (unsigned r = 0; r < kNumResources; ++r)
+      total[r] += task.uses[r];
+  // Scale what can be scaled so that each resource is as full as asked for.
+  for (unsigned r = 0; r < kNumResources; ++r) {
+    int64_t limits = 0;
+    for (unsigned d = 0; d < problem.dies.size(); ++d)
+      limits += problem.limit(d, r);
+    for (DieTask &task : problem.tasks)
+      task.uses[r] = task.uses[r] * limits * percent / (100 * total[r]);
+  }
+  return problem;
+}
+
+void measureDies(int64_t percent) {
+  std::vector<double> search, cbc;
+  int optimal = 0, solved = 0;
+  double gain = 0;
+  for (unsigned seed = 0; seed < 10; ++seed) {
+    const DieAssignmentProblem problem = makeLayer(seed, 150, percent);
+    if (std::optional<std::string> issue = problem.check()) {
+      std::fprintf(stderr, "error: %s\n", issue->c_str());
+      std::exit(1);
+    }
+    std::string error;
+    std::optional<DieAssignmentSolution> built, solution;
+    search.push_back(time([&] {
+      built = solveDieAssignment(problem, error, {/*useCbc=*/false, 0});
+    }));
+    cbc.push_back(time([&] { solution = solveDieAssignment(problem, error); }));
+    if (!solution) {
+      std::printf("seed %u: %s\n", seed, error.c_str());
+      continue;
+    }
+    if (auto wrong = problem.verify(*solution)) {
+      std::fprintf(stderr, "error: %s\n", wrong->c_str());
+      std::exit(1);
+    }
+    ++solved;
+    optimal += solution->isOptimal;
+    if (built)
+      gain += 1 - static_cast<double>(solution->cost) / built->cost;
+  }
+  const std::string what =
+      "dies of 150 tasks, " + std::to_string(percent) + " % full, ";
+  report((what + "by search").c_str(), search);
+  report((what + "by search and CBC").c_str(), cbc);
+  std::printf("%sproven optimal by CBC: %d of %d, %.1f %% cheaper than the "
+              "search measured\n",
+              what.c_str(), optimal, solved, 100 * gain / std::max(solved, 1));
+}
+
 } // namespace
 
 int main() {
   measureFifoSizing();
+  for (int64_t percent : {30, 60, 90})
+    measureDies(percent);
   return 0;
 }
