@@ -31,6 +31,11 @@ int64_t clamp(Wide value, int64_t low, int64_t high) {
 
 int64_t spanOf(PortProfile port) { return port.last - port.first; }
 
+/// Whether the target starts when the source does.
+bool startsTogether(const SizingEdge &edge) {
+  return !edge.isPingPong && edge.initialTokens == 0;
+}
+
 /// All that can ever be in a FIFO.
 int64_t mostTokens(const SizingEdge &edge) {
   return std::max<int64_t>(edge.tokens + edge.initialTokens, 1);
@@ -203,19 +208,78 @@ int64_t FifoSizingProblem::price(unsigned index) const {
   return clamp((2 * perSpan + interval) / (2 * interval), 1, INT64_MAX);
 }
 
-DelayProgram FifoSizingProblem::delayProgram() const {
+/// Without limits of time.
+DelayProgram FifoSizingProblem::dependences() const {
   DelayProgram program;
-  program.numNodes = tasks.size();
+  const unsigned numTasks = tasks.size();
+  program.numNodes = 2 * numTasks + 1;
   for (unsigned i = 0; i < edges.size(); ++i) {
     DelayArc arc{edges[i].source, edges[i].target, leastDelay(i), price(i), 0};
     if (arc.price > 0)
       arc.free = *mostDelay(i, leastDepth(edges[i]));
+    if (edges[i].isPingPong)
+      arc.to += numTasks;
     program.arcs.push_back(arc);
   }
   for (unsigned i = 0; i < edges.size(); ++i)
     if (const SizingEdge &edge = edges[i]; edge.maxDepth)
       if (std::optional<int64_t> most = mostDelay(i, *edge.maxDepth))
         program.arcs.push_back({edge.target, edge.source, -*most, 0, 0});
+  for (const SizingEdge &edge : edges)
+    if (startsTogether(edge))
+      program.arcs.push_back(
+          {numTasks + edge.source, numTasks + edge.target, 1, 0, 0});
+  for (unsigned i = 0; i < numTasks; ++i)
+    program.arcs.push_back({numTasks + i, i, 0, 0, 0});
+  return program;
+}
+
+std::vector<int64_t>
+FifoSizingProblem::hardwareStarts(const std::vector<int64_t> &starts) const {
+  // Edges that matter form no cycle, so this ends.
+  std::vector<int64_t> result(tasks.size(), 0);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const SizingEdge &edge : edges) {
+      int64_t start = 0;
+      if (edge.isPingPong)
+        start = starts[edge.source] + slowedLatency(edge.source) + 1;
+      else if (startsTogether(edge))
+        start = result[edge.source] + 1;
+      if (start > result[edge.target]) {
+        result[edge.target] = start;
+        changed = true;
+      }
+    }
+  }
+  return result;
+}
+
+std::vector<int64_t>
+FifoSizingProblem::allNodes(const std::vector<int64_t> &starts) const {
+  std::vector<int64_t> nodes = starts;
+  for (int64_t start : hardwareStarts(starts))
+    nodes.push_back(start);
+  nodes.push_back(0);
+  return nodes;
+}
+
+int64_t FifoSizingProblem::latestEnd() const {
+  const std::vector<int64_t> starts = earliestStarts(dependences());
+  int64_t end = 0;
+  for (unsigned i = 0; i < tasks.size(); ++i)
+    end = std::max(end, starts[i] + slowedLatency(i));
+  return end;
+}
+
+DelayProgram FifoSizingProblem::delayProgram() const {
+  DelayProgram program = dependences();
+  const int64_t end = latestEnd();
+  const unsigned zero = 2 * tasks.size();
+  for (unsigned i = 0; i < tasks.size(); ++i) {
+    program.arcs.push_back({zero, unsigned(tasks.size()) + i, 0, 0, 0});
+    program.arcs.push_back({i, zero, slowedLatency(i) - end, 0, 0});
+  }
   return program;
 }
 
@@ -350,12 +414,12 @@ std::optional<std::string> FifoSizingProblem::findCycle() const {
 }
 
 std::optional<std::string> FifoSizingProblem::findContradiction() const {
-  const DelayProgram program = delayProgram();
+  const DelayProgram program = dependences();
   if (std::optional<std::string> error = program.check())
     return error;
   const std::vector<unsigned> circle = program.findContradiction();
   if (circle.empty())
-    return std::nullopt;
+    return delayProgram().check();
   std::string needs, limits;
   for (unsigned arc : circle) {
     if (arc < edges.size()) {
@@ -405,7 +469,8 @@ FifoSizingProblem::solutionAt(std::vector<int64_t> starts) const {
         static_cast<double>(solution.depths.back()) * edges[i].tokenBits;
   }
   solution.objective =
-      static_cast<double>(delayProgram().objective(starts)) / kPriceUnit;
+      static_cast<double>(dependences().objective(allNodes(starts))) /
+      kPriceUnit;
   solution.starts = std::move(starts);
   return solution;
 }
@@ -441,15 +506,28 @@ FifoSizingProblem::verify(const FifoSizingSolution &solution) const {
       return "expected a depth of at most " + std::to_string(*edge.maxDepth) +
              " for " + fifo + " but got " + std::to_string(depth);
   }
+  const std::vector<int64_t> hardware = hardwareStarts(starts);
+  for (unsigned i = 0; i < tasks.size(); ++i)
+    if (starts[i] < hardware[i])
+      return "expected a start time of at least " +
+             std::to_string(hardware[i]) + " for task '" + tasks[i].name +
+             "', when it starts in hardware, but got " +
+             std::to_string(starts[i]);
+  const int64_t latest = latestEnd();
+  for (unsigned i = 0; i < tasks.size(); ++i)
+    if (starts[i] + slowedLatency(i) > latest)
+      return "expected task '" + tasks[i].name + "' to end by cycle " +
+             std::to_string(latest) + ", when the last one can, but got " +
+             std::to_string(starts[i] + slowedLatency(i));
   const FifoSizingSolution stated = solutionAt(starts);
   if (solution.bits != stated.bits || solution.objective != stated.objective)
     return "expected " + std::to_string(stated.bits) +
            " bits and an objective of " + std::to_string(stated.objective) +
            " but got " + std::to_string(solution.bits) + " and " +
            std::to_string(solution.objective);
-  if (solution.certificate)
-    return delayProgram().verify(starts, *solution.certificate);
-  return std::nullopt;
+  if (!solution.certificate)
+    return std::nullopt;
+  return delayProgram().verify(allNodes(starts), *solution.certificate);
 }
 
 std::string

@@ -105,7 +105,8 @@ public:
   std::optional<std::string> check() const;
 
   /// Returns what is wrong with a solution, or nothing. It must
-  ///  - have start times at which every first token is there when it is read;
+  ///  - have start times at which every first token is there when it is read,
+  ///    and at which the last task ends as early as it can;
   ///  - have the depths that follow from them;
   ///  - state its bits and its objective;
   ///  - be the optimum of the linear program if it has a certificate.
@@ -123,9 +124,17 @@ public:
   /// The largest delay at which `depth` tokens are enough; nothing when any is.
   std::optional<int64_t> mostDelay(unsigned edge, int64_t depth) const;
 
-  /// The linear program over start times. Arc i belongs to edge i; arcs behind
-  /// those keep maximal depths.
+  /// The linear program over start times. Node i is task i as it runs without
+  /// waiting, node tasks + i its start in hardware, the last node time 0. Arc i
+  /// belongs to edge i; arcs behind those keep maximal depths, the rules of
+  /// starting, and let no task end later than the last one must.
   DelayProgram delayProgram() const;
+  /// When tasks start in hardware at these start times: one cycle after the
+  /// last source of a FIFO without initial tokens has started, and after the
+  /// source of an array has ended.
+  std::vector<int64_t> hardwareStarts(const std::vector<int64_t> &starts) const;
+  /// When the last task ends if all start as early as they can.
+  int64_t latestEnd() const;
   /// What a cycle of delay costs in bits is counted in parts of this many.
   static constexpr int64_t kPriceUnit = 1024;
 
@@ -139,6 +148,8 @@ private:
   std::optional<std::string> checkEdge(const SizingEdge &edge) const;
   std::optional<std::string> findCycle() const;
   std::optional<std::string> findContradiction() const;
+  DelayProgram dependences() const;
+  std::vector<int64_t> allNodes(const std::vector<int64_t> &starts) const;
   int64_t slowestWork() const;
   int64_t slowedLatency(unsigned task) const;
   int64_t price(unsigned edge) const;

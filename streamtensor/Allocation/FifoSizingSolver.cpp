@@ -49,8 +49,10 @@ streamtensor::solveFifoSizing(const FifoSizingProblem &problem,
     optimum = readOptimum(program, solveByCirculation(program));
     assert(optimum && "expected a circulation to be a certificate");
   }
-  FifoSizingSolution solution = problem.solutionAt(
-      optimum ? std::move(optimum->starts) : earliestStarts(program));
+  std::vector<int64_t> starts =
+      optimum ? std::move(optimum->starts) : earliestStarts(program);
+  starts.resize(problem.tasks.size());
+  FifoSizingSolution solution = problem.solutionAt(std::move(starts));
   solution.method = method;
   if (optimum)
     solution.certificate = std::move(optimum->certificate);

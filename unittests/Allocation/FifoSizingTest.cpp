@@ -274,6 +274,33 @@ TEST(FifoSizing, ADepthThatIsThereAnywayIsFree) {
   EXPECT_EQ(solve(problem).depths, (Values{2, 80, 1, 1}));
 }
 
+TEST(FifoSizing, BitsAreNotPaidWithCycles) {
+  // load feeds a late reader by a wide FIFO, and a long chain. A late start
+  // would save 4096 bits a cycle, and the chain would end as much later.
+  FifoSizingProblem problem;
+  problem.addTask("load", 100);
+  problem.addTask("slow", 50);
+  problem.addTask("late", 100);
+  problem.addTask("chain", 400);
+  const int64_t n = 100;
+  problem.addEdge(stream("wide", 0, 2, n, every(1, 0, n), every(1, 0, n)));
+  problem.addEdge(stream("go", 1, 2, 1, {49, 49}, {0, 0}));
+  problem.addEdge(stream("on", 0, 3, n, every(1, 0, n), every(1, 0, n)));
+  problem.edges[0].tokenBits = 4096;
+  EXPECT_EQ(problem.latestEnd(), 401);
+  const FifoSizingSolution solution = solve(problem);
+  EXPECT_EQ(solution.starts, (Values{0, 0, 50, 1}));
+  EXPECT_EQ(solution.depths, (Values{51, 1, 2}));
+  // A chain that is 49 cycles shorter than what is last leaves room for that.
+  problem.tasks[3].latency = 100;
+  EXPECT_EQ(problem.latestEnd(), 150);
+  EXPECT_EQ(solve(problem).starts, (Values{49, 0, 50, 50}));
+  FifoSizingSolution late = problem.solutionAt({50, 0, 51, 51});
+  EXPECT_EQ(problem.verify(late).value_or(""),
+            "expected task 'late' to end by cycle 150, when the last one can, "
+            "but got 151");
+}
+
 TEST(FifoSizing, DiamondOfUnequalRates) {
   // a has an interval of 3 and its first output after 40 cycles, b of 1 and 7.
   // a starts at 2 and writes at 42 first, join starts at 43; b can start
@@ -349,6 +376,25 @@ TEST(FifoSizing, PingPong) {
   std::swap(array.source, array.target);
   problem.addEdge(array);
   EXPECT_NE(problem.check().value_or("").find("'fill'"), std::string::npos);
+}
+
+TEST(FifoSizing, NoTaskRunsBeforeItStarts) {
+  // b reads 30 cycles after its start. As far as tokens go it could start 29
+  // before a does; but it starts one after a.
+  FifoSizingProblem problem;
+  problem.addTask("a", 10);
+  problem.addTask("b", 40);
+  problem.addEdge(stream("e", 0, 1, 10, every(1, 0, 10), every(1, 30, 10)));
+  const FifoSizingSolution solution = solve(problem);
+  EXPECT_EQ(problem.leastDelay(0), -29);
+  // It ends at 41 at the earliest, whenever a runs. a waits, so that its first
+  // token is read at 31, one after it has been written.
+  EXPECT_EQ(problem.latestEnd(), 41);
+  EXPECT_EQ(solution.starts, (Values{30, 1}));
+  EXPECT_EQ(solution.depths, Values{2});
+  EXPECT_EQ(problem.verify(problem.solutionAt({29, 0})).value_or(""),
+            "expected a start time of at least 1 for task 'b', when it starts "
+            "in hardware, but got 0");
 }
 
 TEST(FifoSizing, Crossing) {
