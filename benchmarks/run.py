@@ -164,7 +164,8 @@ class Benchmarks:
         program = self.scratch / "allocation-time"
         names = ("Allocation", "AllocationCoin", "TokenSim", "Network", "Support")
         libraries = [self.build / f"lib/libST{name}.a" for name in names]
-        flags = ["-std=c++17", "-O2", "-I.", "-lClp", "-lCoinUtils"]
+        flags = ["-std=c++17", "-O2", "-I."]
+        flags += [f"-l{name}" for name in ("Cbc", "Cgl", "OsiClp", "Clp", "Osi", "CoinUtils")]
         timed(["c++", "benchmarks/allocation_time.cpp", *libraries, *flags, "-o", program])
         _, output = timed([program])
         for line in output.strip().splitlines():

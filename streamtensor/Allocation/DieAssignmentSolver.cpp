@@ -9,15 +9,18 @@
 // The built-in search: from several beginnings, move one task or swap two as
 // long as that lowers the excess over limits, or the cost at the same excess.
 // Beginnings are all tasks on one die, and the tasks in the order of the data,
-// cut into pieces that fill one die after the other. Then the integer program,
-// from the best assignment that the search has found.
+// cut into pieces that fill one die after the other. From the best result,
+// threshold accepting (G. Dueck, T. Scheuer, 1990) leaves local optima: random
+// steps that cost no more than a threshold, which falls to 0. Its random
+// numbers and the number of steps are fixed. Then the integer program, from the
+// best assignment that the search has found.
 //
 //===----------------------------------------------------------------------===//
 
 #include "streamtensor/Allocation/DieAssignmentSolver.h"
 
 #include <algorithm>
-#include <cassert>
+#include <random>
 #include <tuple>
 
 using namespace streamtensor;
@@ -25,6 +28,10 @@ using namespace streamtensor;
 namespace {
 
 using Assignment = std::vector<unsigned>;
+
+/// Of threshold accepting: steps at most, and how often.
+constexpr int64_t kMostSteps = 150000;
+constexpr unsigned kNumSeeds = 2;
 
 class Search {
 public:
@@ -44,6 +51,7 @@ private:
   void move(unsigned task, unsigned die);
   Score score() const;
   void improve();
+  void accept(unsigned seed);
   bool moveOne();
   bool swapTwo();
   std::vector<unsigned> order() const;
@@ -173,6 +181,79 @@ void Search::improve() {
       return;
 }
 
+/// Random steps from the assignment at hand to the best one on the way.
+void Search::accept(unsigned seed) {
+  std::vector<unsigned> movable;
+  for (unsigned t = 0; t < dies.size(); ++t)
+    if (!problem.tasks[t].die)
+      movable.push_back(t);
+  if (movable.empty())
+    return;
+  int64_t bits = problem.balanceBits * 100;
+  for (const DieEdge &edge : problem.edges)
+    bits += edge.bits;
+  // A tenth of a limit too much costs as much as all edges.
+  auto energy = [&](const Score &score) {
+    return score.cost +
+           static_cast<int64_t>(__int128(score.excess) * bits / 100000);
+  };
+  // At first a step may cost a few edges.
+  const int64_t highest =
+      4 * bits / static_cast<int64_t>(problem.edges.size() + 1) + 1;
+  const int64_t numSteps = std::min<int64_t>(kMostSteps, 2000 * movable.size());
+  std::mt19937 random(seed);
+  auto pick = [&](size_t size) { return random() % size; };
+  Score best = score();
+  Assignment bestDies = dies;
+  int64_t now = energy(best);
+  for (int64_t step = 0; step < numSteps; ++step) {
+    const int64_t threshold = static_cast<int64_t>(
+        __int128(highest) * (numSteps - step) * (numSteps - step) /
+        (__int128(numSteps) * numSteps));
+    const unsigned a = movable[pick(movable.size())], dieA = dies[a];
+    const unsigned dieB = (dieA + 1 + pick(numDies - 1)) % numDies;
+    std::vector<std::pair<unsigned, unsigned>> back;
+    auto take = [&](unsigned task, unsigned die) {
+      back.emplace_back(task, dies[task]);
+      move(task, die);
+    };
+    if (const unsigned kind = pick(4); kind == 0) {
+      // In exchange for another one.
+      const unsigned b = movable[pick(movable.size())];
+      if (dies[b] == dieB)
+        take(b, dieA);
+      take(a, dieB);
+    } else if (kind == 1) {
+      take(a, dieB);
+    } else {
+      // With neighbours, which would hold it back.
+      const size_t most = 2 + pick(14);
+      take(a, dieB);
+      for (size_t i = 0; i < back.size() && back.size() < most; ++i)
+        for (unsigned index : edgesAt[back[i].first]) {
+          const DieEdge &edge = problem.edges[index];
+          const unsigned other =
+              edge.source == back[i].first ? edge.target : edge.source;
+          if (back.size() < most && dies[other] == dieA &&
+              !problem.tasks[other].die)
+            take(other, dieB);
+        }
+    }
+    const Score reached = score();
+    if (energy(reached) <= now + threshold) {
+      now = energy(reached);
+      if (reached < best) {
+        best = reached;
+        bestDies = dies;
+      }
+      continue;
+    }
+    for (auto move1 = back.rbegin(); move1 != back.rend(); ++move1)
+      move(move1->first, move1->second);
+  }
+  begin(std::move(bestDies));
+}
+
 /// Tasks so that sources come before targets where no cycle prevents it.
 std::vector<unsigned> Search::order() const {
   std::vector<unsigned> numSources(dies.size(), 0), result, ready;
@@ -253,14 +334,22 @@ Assignment Search::run() {
       beginnings.push_back(fill(tasks, sequence, percent));
   Assignment best;
   std::optional<Score> bestScore;
-  for (Assignment &beginning : beginnings) {
-    begin(std::move(beginning));
+  auto keep = [&] {
     improve();
     const Score now = score();
     if (!bestScore || now < *bestScore) {
       bestScore = now;
       best = dies;
     }
+  };
+  for (Assignment &beginning : beginnings) {
+    begin(std::move(beginning));
+    keep();
+  }
+  for (unsigned seed = 1; seed <= kNumSeeds; ++seed) {
+    begin(best);
+    accept(seed);
+    keep();
   }
   return best;
 }

@@ -225,24 +225,51 @@ DelayProgram FifoSizingProblem::dependences() const {
     if (const SizingEdge &edge = edges[i]; edge.maxDepth)
       if (std::optional<int64_t> most = mostDelay(i, *edge.maxDepth))
         program.arcs.push_back({edge.target, edge.source, -*most, 0, 0});
+  // Hardware starts that depend on the end of a task are variables, others are
+  // numbers.
+  std::vector<bool> isVariable(numTasks, false);
   for (const SizingEdge &edge : edges)
-    if (startsTogether(edge))
+    if (edge.isPingPong)
+      isVariable[edge.target] = true;
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const SizingEdge &edge : edges)
+      if (startsTogether(edge) && isVariable[edge.source] &&
+          !isVariable[edge.target])
+        changed = isVariable[edge.target] = true;
+  }
+  const unsigned zero = 2 * numTasks;
+  const std::vector<int64_t> fixed = startsAfter({});
+  for (unsigned i = 0; i < numTasks; ++i) {
+    if (!isVariable[i]) {
+      program.arcs.push_back({zero, i, fixed[i], 0, 0});
+      continue;
+    }
+    program.arcs.push_back({zero, numTasks + i, fixed[i], 0, 0});
+    program.arcs.push_back({numTasks + i, i, 0, 0, 0});
+  }
+  for (const SizingEdge &edge : edges)
+    if (startsTogether(edge) && isVariable[edge.source])
       program.arcs.push_back(
           {numTasks + edge.source, numTasks + edge.target, 1, 0, 0});
-  for (unsigned i = 0; i < numTasks; ++i)
-    program.arcs.push_back({numTasks + i, i, 0, 0, 0});
   return program;
 }
 
 std::vector<int64_t>
 FifoSizingProblem::hardwareStarts(const std::vector<int64_t> &starts) const {
+  return startsAfter(starts);
+}
+
+/// Without start times arrays do not count.
+std::vector<int64_t>
+FifoSizingProblem::startsAfter(const std::vector<int64_t> &starts) const {
   // Edges that matter form no cycle, so this ends.
   std::vector<int64_t> result(tasks.size(), 0);
   for (bool changed = true; changed;) {
     changed = false;
     for (const SizingEdge &edge : edges) {
       int64_t start = 0;
-      if (edge.isPingPong)
+      if (edge.isPingPong && !starts.empty())
         start = starts[edge.source] + slowedLatency(edge.source) + 1;
       else if (startsTogether(edge))
         start = result[edge.source] + 1;
@@ -276,10 +303,8 @@ DelayProgram FifoSizingProblem::delayProgram() const {
   DelayProgram program = dependences();
   const int64_t end = latestEnd();
   const unsigned zero = 2 * tasks.size();
-  for (unsigned i = 0; i < tasks.size(); ++i) {
-    program.arcs.push_back({zero, unsigned(tasks.size()) + i, 0, 0, 0});
+  for (unsigned i = 0; i < tasks.size(); ++i)
     program.arcs.push_back({i, zero, slowedLatency(i) - end, 0, 0});
-  }
   return program;
 }
 

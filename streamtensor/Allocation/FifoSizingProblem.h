@@ -149,6 +149,7 @@ private:
   std::optional<std::string> findCycle() const;
   std::optional<std::string> findContradiction() const;
   DelayProgram dependences() const;
+  std::vector<int64_t> startsAfter(const std::vector<int64_t> &starts) const;
   std::vector<int64_t> allNodes(const std::vector<int64_t> &starts) const;
   int64_t slowestWork() const;
   int64_t slowedLatency(unsigned task) const;

@@ -15,9 +15,7 @@
 #include "streamtensor/Allocation/IntegerProgram.h"
 
 #include "CbcModel.hpp"
-#include "CglGomory.hpp"
 #include "CglKnapsackCover.hpp"
-#include "CglMixedIntegerRounding2.hpp"
 #include "CoinPackedMatrix.hpp"
 #include "OsiClpSolverInterface.hpp"
 
@@ -94,12 +92,14 @@ streamtensor::solveByCbc(const IntegerProgram &program, int64_t maxNodes,
   if (unit > 0)
     model.setDblParam(CbcModel::CbcCutoffIncrement,
                       static_cast<double>(unit) - 1e-3);
+  // Budgets are knapsacks. Other cuts, more rounds of them, and more trials
+  // before a branch cost more time than nodes they save (measured on layers).
   CglKnapsackCover covers;
-  CglMixedIntegerRounding2 rounding;
-  CglGomory gomory;
   model.addCutGenerator(&covers, 1, "covers");
-  model.addCutGenerator(&rounding, 1, "rounding");
-  model.addCutGenerator(&gomory, -99, "gomory");
+  model.setMaximumCutPassesAtRoot(5);
+  model.setMaximumCutPasses(1);
+  model.setNumberStrong(3);
+  model.setNumberBeforeTrust(3);
   if (!start.empty()) {
     std::vector<double> values(start.begin(), start.end());
     double cost = 0;
