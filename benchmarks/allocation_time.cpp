@@ -13,6 +13,7 @@
 
 #include "streamtensor/Allocation/DieAssignmentSolver.h"
 #include "streamtensor/Allocation/FifoSizingSolver.h"
+#include "streamtensor/Allocation/MemoryAssignmentProblem.h"
 
 #include <algorithm>
 #include <chrono>
@@ -201,10 +202,57 @@ void measureDies(int64_t percent) {
               what.c_str(), optimal, solved, 100 * gain / std::max(solved, 1));
 }
 
+/// 300 buffers and FIFOs of random shapes on three dies, of which the smallest
+/// choices would take about `percent`.
+void measureMemories(int64_t percent) {
+  std::vector<double> cbc;
+  int optimal = 0, solved = 0;
+  for (unsigned seed = 0; seed < 10; ++seed) {
+    std::mt19937 random(seed);
+    auto pick = [&](int64_t low, int64_t high) {
+      return std::uniform_int_distribution<int64_t>(low, high)(random);
+    };
+    MemoryAssignmentProblem problem;
+    for (const char *name : {"SLR0", "SLR1", "SLR2"})
+      problem.dies.push_back({name,
+                              {254800, 364500, 921, 256, 2227},
+                              {100000, 150000, 0, 0, 1500}});
+    for (unsigned i = 0; i < 300; ++i) {
+      const int64_t words = pick(1, 4) * 4096 * percent / 100;
+      const int64_t bits = 8 << pick(0, 6);
+      const int64_t blocks = (bits + 35) / 36 * ((words + 511) / 512);
+      problem.memories.push_back(
+          {"m" + std::to_string(i),
+           static_cast<unsigned>(pick(0, 2)),
+           {{"lutram", {words * bits / 48, 100, 0, 0, 0}},
+            {"bram", {70, 90, blocks, 0, 0}},
+            {"uram",
+             {70, 90, 0, (bits + 71) / 72 * ((words + 4095) / 4096), 0}}}});
+    }
+    std::string error;
+    std::optional<MemoryAssignmentSolution> solution;
+    cbc.push_back(
+        time([&] { solution = solveMemoryAssignment(problem, error); }));
+    if (solution && problem.verify(*solution)) {
+      std::fprintf(stderr, "error: a wrong solution\n");
+      std::exit(1);
+    }
+    solved += solution.has_value();
+    optimal += solution && solution->isOptimal;
+  }
+  const std::string what =
+      "memories, 300, size " + std::to_string(percent) + " %";
+  report(what.c_str(), cbc);
+  std::printf("%s, fit: %d of 10, proven optimal by CBC: %d measured\n",
+              what.c_str(), solved, optimal);
+}
+
 } // namespace
 
 int main() {
   measureFifoSizing();
+  for (int64_t percent : {50, 100, 200})
+    measureMemories(percent);
   for (int64_t percent : {30, 60, 90})
     measureDies(percent);
   return 0;

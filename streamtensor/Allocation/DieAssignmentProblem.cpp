@@ -19,24 +19,15 @@
 
 using namespace streamtensor;
 
-std::string_view streamtensor::resourceName(Resource resource) {
-  static constexpr std::string_view kNames[] = {"lut", "ff", "bram18", "uram",
-                                                "dsp"};
-  return kNames[static_cast<unsigned>(resource)];
+std::string streamtensor::resourceName(unsigned resource) {
+  static constexpr const char *kNames[] = {"lut", "ff", "bram18", "uram",
+                                           "dsp"};
+  return kNames[resource];
 }
 
 namespace {
 
-std::string nameOf(unsigned resource) {
-  return std::string(resourceName(static_cast<Resource>(resource)));
-}
-
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-void add(ResourceCounts &sum, const ResourceCounts &part) {
-  for (unsigned r = 0; r < kNumResources; ++r)
-    sum[r] += part[r];
-}
 
 /// So that sums and products with 100 stay far below 2^63.
 constexpr int64_t kMostUses = int64_t(1) << 32;
@@ -83,8 +74,8 @@ std::optional<std::string> DieAssignmentProblem::check() const {
       [&](const std::string &what,
           const ResourceCounts &counts) -> std::optional<std::string> {
     for (unsigned r = 0; r < kNumResources; ++r)
-      if (auto error =
-              expectRange(nameOf(r) + " of " + what, counts[r], 0, kMostUses))
+      if (auto error = expectRange(resourceName(r) + " of " + what, counts[r],
+                                   0, kMostUses))
         return error;
     return std::nullopt;
   };
@@ -97,8 +88,9 @@ std::optional<std::string> DieAssignmentProblem::check() const {
     if (auto error = expectCounts("die '" + die.name + "'", die.budget))
       return error;
   for (unsigned r = 0; r < kNumResources; ++r)
-    if (auto error = expectRange("a limit of " + nameOf(r) + " in percent",
-                                 percentLimits[r], 0, 100))
+    if (auto error =
+            expectRange("a limit of " + resourceName(r) + " in percent",
+                        percentLimits[r], 0, 100))
       return error;
   if (auto error = expectRange("wires over a boundary", maxWires, 0, INT64_MAX))
     return error;
@@ -150,9 +142,9 @@ std::optional<std::string> DieAssignmentProblem::findObstacle() const {
   ResourceCounts total = {}, limits = {}, budgets = {};
   std::vector<ResourceCounts> given(dies.size(), ResourceCounts{});
   for (const DieTask &task : problem.tasks) {
-    add(total, task.uses);
+    addCounts(total, task.uses);
     if (task.die)
-      add(given[*task.die], task.uses);
+      addCounts(given[*task.die], task.uses);
   }
   for (unsigned d = 0; d < dies.size(); ++d)
     for (unsigned r = 0; r < kNumResources; ++r) {
@@ -165,12 +157,12 @@ std::optional<std::string> DieAssignmentProblem::findObstacle() const {
     if (uses <= budget)
       text += ", or a limit of at least " +
               std::to_string(ceilDiv(100 * uses, budget)) + " % for " +
-              nameOf(r);
+              resourceName(r);
     return text + " would help";
   };
   auto atMost = [&](unsigned r, int64_t most, int64_t budget) {
-    return "expected at most " + std::to_string(most) + " " + nameOf(r) + " (" +
-           std::to_string(percentLimits[r]) + " % of " +
+    return "expected at most " + std::to_string(most) + " " + resourceName(r) +
+           " (" + std::to_string(percentLimits[r]) + " % of " +
            std::to_string(budget) + ")";
   };
   auto butGot = [&](int64_t uses, int64_t most) {
@@ -214,9 +206,9 @@ DieAssignmentProblem::figures(const std::vector<unsigned> &assigned) const {
   figures.used.assign(dies.size(), ResourceCounts{});
   figures.wires.assign(dies.size() - 1, 0);
   for (unsigned t = 0; t < tasks.size(); ++t)
-    add(figures.used[assigned[t]], tasks[t].uses);
+    addCounts(figures.used[assigned[t]], tasks[t].uses);
   for (const DieEdge &edge : edges) {
-    add(figures.used[assigned[edge.target]], edge.uses);
+    addCounts(figures.used[assigned[edge.target]], edge.uses);
     const auto [low, high] =
         std::minmax(assigned[edge.source], assigned[edge.target]);
     for (unsigned k = low; k < high; ++k)
@@ -243,8 +235,8 @@ DieAssignmentProblem::describeExcess(const DieFigures &figures) const {
   };
   for (unsigned d = 0; d < dies.size(); ++d)
     for (unsigned r = 0; r < kNumResources; ++r)
-      describe(nameOf(r) + " of die '" + dies[d].name + "'", figures.used[d][r],
-               limit(d, r));
+      describe(resourceName(r) + " of die '" + dies[d].name + "'",
+               figures.used[d][r], limit(d, r));
   for (unsigned k = 0; k < figures.wires.size(); ++k)
     describe("wires between dies '" + dies[k].name + "' and '" +
                  dies[k + 1].name + "'",
@@ -344,13 +336,13 @@ DieAssignmentProblem DieAssignmentProblem::grouped() const {
     if (group[t] == result.tasks.size())
       result.tasks.push_back({tasks[t].name, {}, std::nullopt});
     DieTask &merged = result.tasks[group[t]];
-    add(merged.uses, tasks[t].uses);
+    addCounts(merged.uses, tasks[t].uses);
     if (tasks[t].die)
       merged.die = tasks[t].die;
   }
   std::map<std::pair<unsigned, unsigned>, unsigned> between;
   for (const DieEdge &edge : edges) {
-    add(result.tasks[group[edge.target]].uses, edge.uses);
+    addCounts(result.tasks[group[edge.target]].uses, edge.uses);
     const auto [low, high] =
         std::minmax(group[edge.source], group[edge.target]);
     if (low == high || edge.bits == 0)
@@ -396,9 +388,9 @@ IntegerProgram DieAssignmentProblem::integerProgram() const {
       ResourceCounts none = {};
       std::vector<ResourceCounts> uses(tasks.size(), none);
       for (unsigned t = 0; t < tasks.size(); ++t)
-        add(uses[t], tasks[t].uses);
+        addCounts(uses[t], tasks[t].uses);
       for (const DieEdge &edge : edges)
-        add(uses[edge.target], edge.uses);
+        addCounts(uses[edge.target], edge.uses);
       for (unsigned t = 0; t < tasks.size(); ++t)
         use(t, uses[t][r]);
       if (budget.terms.empty())

@@ -17,19 +17,9 @@
 #define STREAMTENSOR_ALLOCATION_DIEASSIGNMENTPROBLEM_H
 
 #include "streamtensor/Allocation/IntegerProgram.h"
-
-#include <array>
-#include <string>
-#include <string_view>
+#include "streamtensor/Allocation/ResourceCounts.h"
 
 namespace streamtensor {
-
-/// In the order of ResourceCounts. A BRAM36 counts as two BRAM18.
-enum class Resource { Lut, Ff, Bram18, Uram, Dsp };
-inline constexpr unsigned kNumResources = 5;
-std::string_view resourceName(Resource resource);
-/// How much of each resource.
-using ResourceCounts = std::array<int64_t, kNumResources>;
 
 struct DieTask {
   std::string name;
