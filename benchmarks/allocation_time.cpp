@@ -251,7 +251,7 @@ void measureMemories(int64_t percent) {
 
 int main() {
   measureFifoSizing();
-  for (int64_t percent : {50, 100, 200})
+  for (int64_t percent : {10, 25, 50})
     measureMemories(percent);
   for (int64_t percent : {30, 60, 90})
     measureDies(percent);

@@ -31,7 +31,7 @@ using Assignment = std::vector<unsigned>;
 
 /// Of threshold accepting: steps at most, and how often.
 constexpr int64_t kMostSteps = 150000;
-constexpr unsigned kNumSeeds = 2;
+constexpr unsigned kNumSeeds = 4;
 
 class Search {
 public:

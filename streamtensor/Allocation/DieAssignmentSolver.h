@@ -21,7 +21,7 @@ struct DieAssignmentOptions {
   /// The integer program by CBC after the built-in search; false: only that.
   bool useCbc = true;
   /// Nodes of CBC's tree. Not a time, so that the result is the same always.
-  int64_t maxNodes = 60;
+  int64_t maxNodes = 10;
 };
 
 /// Solves a problem that passed its check. Returns nothing and sets `error`

@@ -49,7 +49,8 @@ std::optional<DieAssignmentSolution> solve(const Problem &problem,
   std::string searchError;
   const auto search =
       solveDieAssignment(problem, searchError, {/*useCbc=*/false, 0});
-  const auto solution = solveDieAssignment(problem, error);
+  const auto solution =
+      solveDieAssignment(problem, error, {/*useCbc=*/true, 1000});
   for (const auto &one : {search, solution})
     if (one) {
       EXPECT_EQ(problem.verify(*one).value_or(""), "");

@@ -44,7 +44,8 @@ std::optional<MemoryAssignmentSolution> solve(const Problem &problem,
   EXPECT_EQ(problem.check().value_or(""), "");
   const auto search =
       solveMemoryAssignment(problem, error, {/*useCbc=*/false, 0});
-  const auto solution = solveMemoryAssignment(problem, error);
+  const auto solution =
+      solveMemoryAssignment(problem, error, {/*useCbc=*/true, 1000});
   for (const auto &one : {search, solution})
     if (one) {
       EXPECT_EQ(problem.verify(*one).value_or(""), "");
