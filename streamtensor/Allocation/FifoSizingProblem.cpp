@@ -122,20 +122,32 @@ private:
 
 } // namespace
 
+/// From the first access on, all tokens in the time of the slowest task.
+PortProfile FifoSizingProblem::equalized(const SizingEdge &edge,
+                                         PortProfile port) const {
+  if (edge.tokens <= 1)
+    return port;
+  const Wide span = ceilDiv(Wide(edge.tokens - 1) * slowestWork(), edge.tokens);
+  port.last = port.first + clamp(span, edge.tokens - 1, INT64_MAX);
+  return port;
+}
+
 PortProfile FifoSizingProblem::writeProfile(unsigned edge) const {
   const SizingTask &task = tasks[edges[edge].source];
   if (strategy != FifoStrategy::Conservative)
     return edges[edge].write;
-  return SlowDown(task.latency - task.pipelineDepth, slowestWork())
-      .writes(edges[edge].write, task.pipelineDepth);
+  return equalized(edges[edge],
+                   SlowDown(task.latency - task.pipelineDepth, slowestWork())
+                       .writes(edges[edge].write, task.pipelineDepth));
 }
 
 PortProfile FifoSizingProblem::readProfile(unsigned edge) const {
   const SizingTask &task = tasks[edges[edge].target];
   if (strategy != FifoStrategy::Conservative)
     return edges[edge].read;
-  return SlowDown(task.latency - task.pipelineDepth, slowestWork())
-      .reads(edges[edge].read);
+  return equalized(edges[edge],
+                   SlowDown(task.latency - task.pipelineDepth, slowestWork())
+                       .reads(edges[edge].read));
 }
 
 //===----------------------------------------------------------------------===//

@@ -153,6 +153,7 @@ private:
   std::vector<int64_t> allNodes(const std::vector<int64_t> &starts) const;
   int64_t slowestWork() const;
   int64_t slowedLatency(unsigned task) const;
+  PortProfile equalized(const SizingEdge &edge, PortProfile port) const;
   int64_t price(unsigned edge) const;
   int64_t tokensAhead(unsigned edge, int64_t delay) const;
 };

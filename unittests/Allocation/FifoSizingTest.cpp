@@ -231,6 +231,22 @@ TEST(FifoSizing, ConservativeNeedsNoMoreThanTheSlowestLets) {
   EXPECT_EQ(solution.depths, (Values{1, 8, 1}));
 }
 
+TEST(FifoSizing, ConservativeMakesRatesEqual) {
+  // product writes all 1000 tokens in its last 1000 cycles of 24037, pass needs
+  // no more than that many. Stretched alone, pass would take one in 24 cycles
+  // while all come at once. With one in 24 cycles on both ends: the place of a
+  // token is free two cycles after it was written.
+  FifoSizingProblem problem;
+  problem.addTask("product", 24037);
+  problem.addTask("pass", 1015, 13);
+  problem.addEdge(
+      stream("e", 0, 1, 1000, every(1, 23036, 1000), every(1, 1, 1000)));
+  problem.strategy = FifoStrategy::Conservative;
+  EXPECT_EQ(solve(problem).depths, Values{1});
+  for (PortProfile port : {problem.writeProfile(0), problem.readProfile(0)})
+    EXPECT_EQ(port.last - port.first, (999 * 24037 + 999) / 1000);
+}
+
 TEST(FifoSizing, SlackGoesWhereItIsCheap) {
   // a -> b -> d and a -> c -> d. b needs 50 cycles to its first token, c 2.
   // c compresses: it takes two tokens of 32 bits per token of 8 bits. So c
