@@ -64,6 +64,33 @@ def test_certificate_of_another_design_is_refused(design: Path, tmp_path: Path) 
     assert "the certificate is of another k" in refused.stderr
 
 
+def test_slowdown_is_not_stated_for_what_takes_long(tmp_path: Path) -> None:
+    # Prime sizes give scalar tokens: 4 million of each of three tensors.
+    text = tmp_path / "large.mlir"
+    text.write_text("""
+#map = affine_map<(d0, d1) -> (d0, d1)>
+func.func @large(%a: tensor<1009x4001xf32>, %b: tensor<1009x4001xf32>) -> tensor<1009x4001xf32> {
+  %e = tensor.empty() : tensor<1009x4001xf32>
+  %0 = linalg.generic {indexing_maps = [#map, #map, #map],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%a, %b : tensor<1009x4001xf32>, tensor<1009x4001xf32>)
+      outs(%e : tensor<1009x4001xf32>) {
+  ^bb0(%x: f32, %y: f32, %z: f32):
+    %s = arith.addf %x, %y : f32
+    linalg.yield %s : f32
+  } -> tensor<1009x4001xf32>
+  return %0 : tensor<1009x4001xf32>
+}
+""")
+    compiled = compile_text(text, tmp_path / "design")
+    assert compiled.returncode == 0, compiled.stderr
+    report = json.loads((tmp_path / "design" / "report.json").read_text())
+    assert report["allocation"]["certificate"]["slowdown_vs_unbounded"] is None
+    assert report["simulation"]["hbm_bytes"] == 3 * 1009 * 4001 * 4
+    checked = run(BIN / "streamtensor-check-certificate", tmp_path / "design")
+    assert checked.returncode == 0, checked.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
