@@ -249,11 +249,11 @@ BAD = {
     ),
     "huge latency": (
         changed("processes", 1, "latency", to=2**52),
-        "expected at most 2^45 cycles in all processes and stalls together",
+        "expected at most 2^40 cycles in all processes and stalls together",
     ),
     "huge trip": (
         changed("processes", 0, "program", 0, "pipeline", to=[2**40, 2**40]),
-        "process 'a': expected at most 2^45 iterations of nested loops",
+        "process 'a': expected at most 2^40 iterations of nested loops",
     ),
     "zero depth": (
         changed("fifos", 0, "depth", to=0),

@@ -20,10 +20,11 @@ using namespace streamtensor;
 using Kind = TimedNode::Kind;
 
 /// Beyond this many accesses, iterations of nested loops or cycles (of all
-/// processes together, a day and a half at 300 MHz) a network is a mistake, and
+/// processes together, an hour at 300 MHz) a network is a mistake, and
 /// sums could overflow.
 static constexpr int64_t kMostAccesses = int64_t(1) << 42;
-static constexpr int64_t kMostCycles = int64_t(1) << 45;
+static constexpr int64_t kMostCycles = int64_t(1) << 40;
+static constexpr int64_t kMostBeats = int64_t(1) << 20;
 static constexpr int64_t kMostDecisions = int64_t(1) << 28;
 
 TimedNode streamtensor::waitFor(int64_t cycles) {
@@ -264,7 +265,7 @@ private:
   void addCycles(int64_t cycles) {
     if (cycles > kMostCycles || (total += cycles) > kMostCycles)
       throw Fault{
-          "expected at most 2^45 cycles in all processes and stalls together"};
+          "expected at most 2^40 cycles in all processes and stalls together"};
   }
   void checkFifos() const;
   void checkMemory() const;
@@ -345,6 +346,9 @@ void Checker::checkMemory() const {
       throw Fault{"memory port '" + port.name +
                   "': expected beat_bytes from 1 to 4096, burst_beats and "
                   "outstanding from 1 to 65536"};
+    if (port.burstBeats * port.outstanding > kMostBeats)
+      throw Fault{"memory port '" + port.name +
+                  "': expected at most 2^20 beats in its outstanding bursts"};
   }
 }
 
@@ -356,9 +360,10 @@ void Checker::checkAccess(AccessKind kind, unsigned target, int64_t beats,
     throw Fault{where + ": expected the index of a " +
                 (isFifo(kind) ? "fifo" : "memory port") + " below " +
                 std::to_string(targets) + " but got " + std::to_string(target)};
-  if (beats < 1 || beats > 65536 || contiguous < 0 || contiguous > kMostCycles)
-    throw Fault{where + ": expected from 1 to 65536 beats, and contiguous ones "
-                        "from 0 on"};
+  if (beats < 1 || beats > (isFifo(kind) ? 1 : 65536) || contiguous < 0 ||
+      contiguous > kMostCycles)
+    throw Fault{where + ": expected from 1 to 65536 beats, 1 of a fifo, and "
+                        "contiguous ones from 0 on"};
   if (!isFifo(kind))
     return;
   const TimedFifo &fifo = network.fifos[target];
@@ -393,7 +398,7 @@ int64_t Checker::checkTrips(const TimedNode &node,
   for (int64_t trip : trips)
     nested = multiply(nested, trip);
   if (nested > kMostCycles)
-    throw Fault{where + ": expected at most 2^45 iterations of nested loops"};
+    throw Fault{where + ": expected at most 2^40 iterations of nested loops"};
   return product;
 }
 
@@ -463,7 +468,7 @@ int64_t Checker::checkSequence(const TimedSequence &sequence,
     }
     }
     if (cycles > kMostCycles)
-      throw Fault{where + ": expected at most 2^45 cycles"};
+      throw Fault{where + ": expected at most 2^40 cycles"};
   }
   return cycles;
 }

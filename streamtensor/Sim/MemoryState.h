@@ -9,6 +9,10 @@
 // Bursts of memory ports, and the channels that serve them one after the other.
 // Internal to the timed simulator; docs/process-networks.md has the model.
 //
+// A port is a queue in each direction. Bursts of all its clients enter it in
+// the order of time, and their beats pass it in this order: who does not take
+// (or give) the beats of the burst at the head holds up everybody behind it.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef STREAMTENSOR_SIM_MEMORYSTATE_H
@@ -18,68 +22,9 @@
 #include "streamtensor/Sim/TimeRuns.h"
 
 #include <deque>
+#include <memory>
 
 namespace streamtensor {
-
-/// The traffic of one process through one port, in one direction.
-class MemoryClient {
-public:
-  MemoryClient(const TimedNetwork &network, unsigned process, unsigned port,
-               bool isWrite, int64_t beats, int64_t contiguous);
-
-  /// A new invocation, which may request from cycle `start` on.
-  void start(int64_t start);
-
-  /// Beats that can pass now, equally far apart; 0: wait for the memory. Never
-  /// beyond the end of a burst.
-  int64_t available() const;
-  /// When the next of them can pass at the earliest, and the distance of those
-  /// after it.
-  int64_t availableAt() const;
-  int64_t availableStep() const;
-  /// Passes `count` beats, at most `available`.
-  void pass(int64_t first, int64_t step, int64_t count);
-
-  /// Whether everything has arrived in memory; always for reads.
-  bool isDrained() const { return !isWrite || written.size() == 0; }
-  /// When: the end of the last write.
-  int64_t drainedAt() const { return lastWritten; }
-
-  /// The burst that wants to be served next; nothing: none is ready.
-  bool hasRequest() const { return requested; }
-  int64_t requestTime() const { return request; }
-  int64_t requestBeats() const { return burstSize(nextBurst); }
-  /// Its beats arrive (are taken) from `first` on, `beatTime` / kUnit apart.
-  void serve(int64_t first, int64_t beatTime);
-
-  const unsigned process, port;
-  const bool isWrite;
-  int64_t bursts = 0, beatsServed = 0;
-
-  /// Parts of a cycle in which channels count.
-  static constexpr int64_t kUnit = 1 << 10;
-
-private:
-  int64_t burstSize(int64_t index) const;
-  void findRequest();
-
-  int64_t totalBeats, contiguous, burstBeats, outstanding, latency;
-  int64_t numBursts = 0;
-
-  int64_t begin = 0, nextBurst = 0, lastRequest = 0, request = 0;
-  bool requested = false;
-  /// Reads: when beats arrive. Beats passed of the burst at hand, whose index
-  /// is `current`.
-  TimeRuns arrivals;
-  int64_t current = 0, passed = 0;
-  /// Reads: when bursts were taken whole. Writes: when they were full.
-  std::deque<int64_t> ends;
-  int64_t firstEnd = 0;
-  /// Writes: bursts full and not served yet; when those served are done, from
-  /// burst `firstDone` on.
-  std::deque<int64_t> written, done;
-  int64_t firstDone = 0, lastWritten = 0;
-};
 
 /// Serves bursts one after the other.
 class ChannelState {
@@ -87,14 +32,134 @@ public:
   explicit ChannelState(const TimedChannel &channel)
       : bytesPerCycle(channel.bytesPerCycle), latency(channel.latency) {}
 
-  /// Serves the client's request.
-  void serve(MemoryClient &client, int64_t beatBytes);
+  /// Parts of a cycle in which channels count.
+  static constexpr int64_t kUnit = 1 << 10;
 
-  double bytesPerCycle;
-  int64_t latency;
-  /// In 1/kUnit cycles.
+  /// When a burst is on the bus, in units.
+  struct Slot {
+    int64_t begin, length;
+  };
+  /// The next burst, which is there from cycle `request` on.
+  Slot serve(int64_t request, int64_t bytes);
+
+  const double bytesPerCycle;
+  const int64_t latency;
+  /// Directions of ports with traffic.
+  unsigned numPorts = 0;
+
+private:
   int64_t busyUntil = 0;
-  unsigned numClients = 0;
+};
+
+class PortState;
+
+/// The traffic of one process through one port, in one direction.
+class MemoryClient {
+public:
+  /// `beats` pass in an invocation, in runs of `contiguous` (0: all of them).
+  MemoryClient(PortState &port, unsigned process, int64_t beats,
+               int64_t contiguous);
+
+  /// A new invocation, which may request from cycle `start` on.
+  void start(int64_t start);
+
+  /// Whether all its writes are in memory; always for reads.
+  bool isDrained() const { return unfinished == 0; }
+  /// When: the end of the last write.
+  int64_t drainedAt() const { return lastDone; }
+
+  PortState &port;
+  const unsigned process;
+
+private:
+  friend class PortState;
+  int64_t burstSize(int64_t index) const;
+  /// From when on it wants its next burst to enter; nothing: not known yet, or
+  /// there is none.
+  std::optional<int64_t> wants() const;
+
+  int64_t totalBeats, contiguous, burstBeats, numBursts;
+  /// Of this invocation: bursts that have entered, and that have passed whole.
+  int64_t entered = 0, passed = 0;
+  /// From when on the next burst may enter, and whether that is known.
+  int64_t wantsFrom = 0;
+  bool isStarted = false;
+  /// Writes that are not in memory yet, and the end of the last that is.
+  int64_t unfinished = 0, lastDone = 0;
+};
+
+/// One direction of a port.
+class PortState {
+public:
+  PortState(const TimedPort &port, unsigned index, bool isWrite,
+            ChannelState &channel)
+      : index(index), isWrite(isWrite), channel(channel),
+        beatBytes(port.beatBytes), burstBeats(port.burstBeats),
+        outstanding(port.outstanding) {}
+
+  MemoryClient &addClient(unsigned process, int64_t beats, int64_t contiguous);
+
+  /// Beats that can pass for this client now, equally far apart; 0: wait. Never
+  /// beyond the end of a burst.
+  int64_t available(const MemoryClient &client) const;
+  /// When the next of them can pass at the earliest, and the distance of those
+  /// after it.
+  int64_t availableAt() const;
+  int64_t availableStep() const;
+  /// Passes `count` beats of the burst at the head, at most `available`.
+  /// Returns whether another burst is at the head then.
+  bool pass(int64_t first, int64_t step, int64_t count);
+
+  /// The cycle of what happens next here without any process: a burst enters,
+  /// or one that is full goes to memory. Nothing: processes must go on first.
+  std::optional<int64_t> nextEvent() const;
+  /// Lets it happen. Returns the process that it may concern.
+  unsigned serve();
+
+  /// The process whose burst is at the head; nothing: the queue is empty.
+  std::optional<unsigned> headProcess() const;
+  /// Bursts in the queue.
+  int64_t fill() const { return numEntered - numLeft; }
+  int64_t capacity() const { return outstanding; }
+  size_t numClients() const { return clients.size(); }
+  int64_t bursts() const { return numEntered; }
+  int64_t beats() const { return beatsServed; }
+
+  const unsigned index;
+  const bool isWrite;
+  ChannelState &channel;
+
+private:
+  friend class MemoryClient;
+  /// A burst that has not passed whole.
+  struct Burst {
+    MemoryClient *client;
+    int64_t size, entered;
+  };
+  /// A write that has passed whole and waits for the channel.
+  struct Full {
+    MemoryClient *client;
+    int64_t size, at;
+  };
+  /// The client whose burst enters next, and when.
+  MemoryClient *nextToEnter(int64_t &at) const;
+  void leave(int64_t at);
+
+  const int64_t beatBytes, burstBeats, outstanding;
+  std::vector<std::unique_ptr<MemoryClient>> clients;
+  std::deque<Burst> bursts_;
+  /// Reads: when the beats of `bursts_` are there, in their order.
+  TimeRuns arrivals;
+  int64_t lastArrival = -1;
+  /// Beats of the head that have passed, and when the last of all beats did.
+  int64_t passedOfHead = 0, lastPass = -1;
+  std::deque<Full> full;
+  /// Bursts that have entered, and left the queue; when those left whose places
+  /// are not taken again.
+  int64_t numEntered = 0, numLeft = 0;
+  std::deque<int64_t> left;
+  int64_t lastEntered = -1;
+  int64_t beatsServed = 0;
 };
 
 } // namespace streamtensor

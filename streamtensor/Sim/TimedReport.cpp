@@ -39,7 +39,9 @@ std::string streamtensor::timedReportJson(const TimedNetwork &network,
     for (const TimedBlock &block : result.deadlock)
       cycle.push_back({{"process", network.processes[block.process].name},
                        {"op", block.isWrite ? "write" : "read"},
-                       {"fifo", network.fifos[block.fifo].name},
+                       {block.isMemory ? "port" : "fifo",
+                        block.isMemory ? network.memory.ports[block.fifo].name
+                                       : network.fifos[block.fifo].name},
                        {"fill", block.fill},
                        {"depth", block.depth}});
     report["deadlock"] = {{"cycle", std::move(cycle)}};
@@ -162,15 +164,16 @@ void TraceCollector::add(const StallSpan &span) {
   Track &track = tracks[span.process];
   if (!track.stalls.empty()) {
     Span &last = track.stalls.back();
-    if (last.isWrite == span.isWrite && last.fifo == span.fifo &&
+    if (last.isWrite == span.isWrite && last.isMemory == span.isMemory &&
+        last.fifo == span.fifo &&
         canJoin(span.from - last.to, track.resolution)) {
       last.to = span.to;
       last.waited += span.to - span.from;
       return;
     }
   }
-  track.stalls.push_back(
-      {span.isWrite, span.fifo, span.from, span.to, span.to - span.from});
+  track.stalls.push_back({span.isWrite, span.isMemory, span.fifo, span.from,
+                          span.to, span.to - span.from});
   if (track.stalls.size() > kMostSpans)
     merge(track);
 }
@@ -187,6 +190,7 @@ void TraceCollector::merge(Track &track) {
         // The name of a joined span is that of its longest wait.
         if (span.waited > last.waited) {
           last.isWrite = span.isWrite;
+          last.isMemory = span.isMemory;
           last.fifo = span.fifo;
         }
         last.to = span.to;
@@ -197,6 +201,13 @@ void TraceCollector::merge(Track &track) {
     }
     track.stalls = std::move(joined);
   }
+}
+
+std::string TraceCollector::waitName(const Span &span) const {
+  if (span.isMemory)
+    return (span.isWrite ? "write " : "read ") +
+           network.memory.ports[span.fifo].name;
+  return (span.isWrite ? "full " : "empty ") + network.fifos[span.fifo].name;
 }
 
 std::string TraceCollector::json() const {
@@ -218,8 +229,7 @@ std::string TraceCollector::json() const {
            {"dur", double(span.to - span.from) * unit},
            {"args", {{"from_cycle", span.from}, {"to_cycle", span.to}}}});
     for (const Span &span : tracks[process].stalls)
-      events.push_back({{"name", (span.isWrite ? "full " : "empty ") +
-                                     network.fifos[span.fifo].name},
+      events.push_back({{"name", waitName(span)},
                         {"ph", "X"},
                         {"pid", 1},
                         {"tid", process},

@@ -40,7 +40,7 @@ public:
 
 private:
   struct Span {
-    bool isWrite;
+    bool isWrite, isMemory;
     unsigned fifo;
     int64_t from, to, waited;
   };
@@ -52,6 +52,7 @@ private:
   };
   void add(const StallSpan &span);
   static void merge(Track &track);
+  std::string waitName(const Span &span) const;
 
   const TimedNetwork &network;
   std::vector<Track> tracks;

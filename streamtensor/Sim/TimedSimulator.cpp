@@ -52,7 +52,7 @@ struct ProcessState {
   std::vector<int64_t> starts, ends;
   std::vector<InjectedStall> injected;
   size_t nextInjected = 0;
-  /// Memory clients, by position of their ports; of reads and of writes.
+  /// Its traffic, one of each direction of a port that it uses.
   std::vector<MemoryClient *> clients;
   /// Where it is blocked.
   Access blockedOn = {};
@@ -86,9 +86,10 @@ private:
   void addStall(unsigned index, ProcessState &process, int64_t cycles,
                 bool isOutput, const Access &access);
   bool serveMemory();
-  void serveReady(MemoryClient &client);
+  void serveReady(PortState &port);
   MemoryClient *clientOf(const ProcessState &process, AccessKind kind,
                          unsigned port) const;
+  unsigned startsBehind(unsigned index) const;
   void findDeadlock(TimedResult &result) const;
 
   int64_t available(const ProcessState &process, AccessKind kind,
@@ -106,7 +107,8 @@ private:
   std::vector<ProcessState> processes;
   std::vector<TimedFifoState> fifos;
   std::vector<ChannelState> channels;
-  std::vector<std::unique_ptr<MemoryClient>> clients;
+  /// Reads of port i at 2 * i, writes behind; null where there are none.
+  std::vector<std::unique_ptr<PortState>> ports;
   std::vector<std::vector<StartEdge>> startsAfter;
   std::vector<std::vector<unsigned>> wakesOnStart, wakesOnEnd;
   std::deque<unsigned> ready;
@@ -177,15 +179,12 @@ Simulation::Simulation(const TimedNetwork &network, const TimedOptions &options)
 
 /// Beats of each memory access of a process, by port and direction.
 void Simulation::createClients(const ParameterValues &values) {
-  if (network.memory.ports.empty())
-    return;
   struct Use {
     int64_t beats = 0, contiguous = 0;
   };
+  ports.resize(2 * network.memory.ports.size());
   for (unsigned index = 0; index < processes.size(); ++index) {
-    // Reads at 2 * port, writes behind them.
-    std::vector<Use> uses(2 * network.memory.ports.size());
-    std::vector<Access> group;
+    std::vector<Use> uses(ports.size());
     const TimedProcess &process = network.processes[index];
     countMemory(
         process, values,
@@ -199,11 +198,12 @@ void Simulation::createClients(const ParameterValues &values) {
     for (unsigned i = 0; i < uses.size(); ++i) {
       if (uses[i].beats == 0)
         continue;
-      clients.push_back(
-          std::make_unique<MemoryClient>(network, index, i / 2, i % 2 != 0,
-                                         uses[i].beats, uses[i].contiguous));
-      processes[index].clients.push_back(clients.back().get());
-      ++channels[network.memory.ports[i / 2].channel].numClients;
+      const TimedPort &port = network.memory.ports[i / 2];
+      if (!ports[i])
+        ports[i] = std::make_unique<PortState>(port, i / 2, i % 2 != 0,
+                                               channels[port.channel]);
+      processes[index].clients.push_back(
+          &ports[i]->addClient(index, uses[i].beats, uses[i].contiguous));
     }
   }
 }
@@ -211,8 +211,8 @@ void Simulation::createClients(const ParameterValues &values) {
 MemoryClient *Simulation::clientOf(const ProcessState &process, AccessKind kind,
                                    unsigned port) const {
   for (MemoryClient *client : process.clients)
-    if (client->port == port &&
-        client->isWrite == (kind == AccessKind::MemoryWrite))
+    if (client->port.index == port &&
+        client->port.isWrite == (kind == AccessKind::MemoryWrite))
       return client;
   assert(false && "expected a client of each memory access");
   return nullptr;
@@ -224,7 +224,8 @@ int64_t Simulation::available(const ProcessState &process, AccessKind kind,
     return fifos[target].readable();
   if (kind == AccessKind::Write)
     return fifos[target].writable();
-  return clientOf(process, kind, target)->available();
+  const MemoryClient &client = *clientOf(process, kind, target);
+  return client.port.available(client);
 }
 
 int64_t Simulation::availableAt(const ProcessState &process, AccessKind kind,
@@ -233,7 +234,7 @@ int64_t Simulation::availableAt(const ProcessState &process, AccessKind kind,
     return fifos[target].readableAt();
   if (kind == AccessKind::Write)
     return fifos[target].writableAt();
-  return clientOf(process, kind, target)->availableAt();
+  return clientOf(process, kind, target)->port.availableAt();
 }
 
 int64_t Simulation::availableStep(const ProcessState &process, AccessKind kind,
@@ -242,7 +243,7 @@ int64_t Simulation::availableStep(const ProcessState &process, AccessKind kind,
     return fifos[target].readableStep();
   if (kind == AccessKind::Write)
     return fifos[target].writableStep();
-  return clientOf(process, kind, target)->availableStep();
+  return clientOf(process, kind, target)->port.availableStep();
 }
 
 void Simulation::enqueue(unsigned index) {
@@ -273,37 +274,41 @@ void Simulation::pass(unsigned index, ProcessState &process, AccessKind kind,
       enqueue(other);
     return;
   }
-  MemoryClient *client = clientOf(process, kind, target);
-  client->pass(first, step, count);
-  serveReady(*client);
+  PortState &port = clientOf(process, kind, target)->port;
+  if (port.pass(first, step, count))
+    if (const std::optional<unsigned> next = port.headProcess();
+        next && *next != index)
+      enqueue(*next);
+  serveReady(port);
 }
 
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// Serves what a client requests from a channel of its own.
-void Simulation::serveReady(MemoryClient &client) {
-  const TimedPort &port = network.memory.ports[client.port];
-  ChannelState &channel = channels[port.channel];
-  if (channel.numClients != 1)
-    return;
-  while (client.hasRequest())
-    channel.serve(client, port.beatBytes);
+/// Lets happen what nobody else can be earlier than: on a port of one client
+/// with a channel of its own.
+void Simulation::serveReady(PortState &port) {
+  if (port.channel.numPorts == 1 && port.numClients() == 1)
+    while (port.nextEvent())
+      port.serve();
 }
 
-/// Serves the earliest request of all. Returns false when there is none.
+/// Lets the earliest event of all ports happen. Returns false when there is
+/// none.
 bool Simulation::serveMemory() {
-  MemoryClient *earliest = nullptr;
-  for (const std::unique_ptr<MemoryClient> &client : clients)
-    if (client->hasRequest() &&
-        (!earliest || client->requestTime() < earliest->requestTime()))
-      earliest = client.get();
+  PortState *earliest = nullptr;
+  int64_t time = INT64_MAX;
+  for (const std::unique_ptr<PortState> &port : ports)
+    if (port)
+      if (const std::optional<int64_t> at = port->nextEvent();
+          at && *at < time) {
+        earliest = port.get();
+        time = *at;
+      }
   if (!earliest)
     return false;
-  const TimedPort &port = network.memory.ports[earliest->port];
-  channels[port.channel].serve(*earliest, port.beatBytes);
-  enqueue(earliest->process);
+  enqueue(earliest->serve());
   return true;
 }
 
@@ -344,7 +349,7 @@ bool Simulation::tryStart(unsigned index) {
   process.starts.push_back(start);
   for (MemoryClient *client : process.clients) {
     client->start(start);
-    serveReady(*client);
+    serveReady(client->port);
   }
   for (unsigned next : wakesOnStart[index])
     enqueue(next);
@@ -401,30 +406,23 @@ std::optional<int64_t> Simulation::waitFor(unsigned index,
                                            Access &last) {
   const int64_t now = process.start + process.time + process.stalled;
   inputs = outputs = now;
-  for (Access &access : process.group) {
-    int64_t at;
-    if (isFifo(access.kind)) {
-      if (available(process, access.kind, access.target) == 0) {
-        process.blockedOn = access;
-        return std::nullopt;
-      }
-      at = availableAt(process, access.kind, access.target);
-    } else {
-      // Beats that are not the last ones pass as they come.
-      MemoryClient *client = clientOf(process, access.kind, access.target);
-      while (access.beats > client->available() && client->available() > 0) {
-        const int64_t moved = client->available();
-        const int64_t from = std::max(now, client->availableAt());
-        pass(index, process, access.kind, access.target, from,
-             std::max<int64_t>(1, client->availableStep()), moved);
-        access.beats -= moved;
-      }
-      if (client->available() == 0) {
-        process.blockedOn = access;
-        return std::nullopt;
-      }
-      at = client->availableAt() + (access.beats - 1) * client->availableStep();
+  // Beats that are not the last ones pass one by one as they come, even where
+  // something else of the group lacks: or their times would be known too late
+  // to compete with requests of others.
+  for (Access &access : process.group)
+    for (;
+         access.beats > 1 && available(process, access.kind, access.target) > 0;
+         --access.beats)
+      pass(index, process, access.kind, access.target,
+           std::max(now, availableAt(process, access.kind, access.target)), 1,
+           1);
+  for (const Access &access : process.group) {
+    if (access.beats > 1 ||
+        available(process, access.kind, access.target) == 0) {
+      process.blockedOn = access;
+      return std::nullopt;
     }
+    const int64_t at = availableAt(process, access.kind, access.target);
     int64_t &latest = isInput(access.kind) ? inputs : outputs;
     if (at > std::max(inputs, outputs))
       last = access;
@@ -433,12 +431,12 @@ std::optional<int64_t> Simulation::waitFor(unsigned index,
   if (process.atEnd)
     for (const MemoryClient *client : process.clients) {
       if (!client->isDrained()) {
-        process.blockedOn = {AccessKind::MemoryWrite, client->port, 1, 0};
+        process.blockedOn = {AccessKind::MemoryWrite, client->port.index, 1, 0};
         return std::nullopt;
       }
-      if (client->isWrite && client->drainedAt() > outputs) {
+      if (client->drainedAt() > std::max(inputs, outputs)) {
         outputs = client->drainedAt();
-        last = {AccessKind::MemoryWrite, client->port, 1, 0};
+        last = {AccessKind::MemoryWrite, client->port.index, 1, 0};
       }
     }
   return std::max(inputs, outputs);
@@ -455,9 +453,10 @@ void Simulation::addStall(unsigned index, ProcessState &process, int64_t cycles,
   else if (access.kind == AccessKind::Read)
     result.fifos[access.target].waitEmpty += cycles;
   process.stalled += cycles;
-  if (options.onStall && isFifo(access.kind)) {
+  if (options.onStall) {
     const int64_t to = process.start + process.time + process.stalled;
-    options.onStall({index, isOutput, access.target, to - cycles, to});
+    options.onStall({index, isOutput, !isFifo(access.kind), access.target,
+                     to - cycles, to});
   }
 }
 
@@ -465,8 +464,7 @@ void Simulation::executeGroup(unsigned index, ProcessState &process) {
   const int64_t now = process.start + process.time + process.stalled;
   lastEvent = std::max(lastEvent, now);
   for (const Access &access : process.group) {
-    pass(index, process, access.kind, access.target, now, 1,
-         isFifo(access.kind) ? 1 : access.beats);
+    pass(index, process, access.kind, access.target, now, 1, 1);
   }
   process.hasGroup = false;
 }
@@ -640,18 +638,32 @@ bool Simulation::runBatch(unsigned index, ProcessState &process) {
 // Results
 //===----------------------------------------------------------------------===//
 
+/// Whom does a process wait for that has not started?
+unsigned Simulation::startsBehind(unsigned index) const {
+  const ProcessState &process = processes[index];
+  for (const StartEdge &edge : startsAfter[index]) {
+    const ProcessState &other = processes[edge.process];
+    const int64_t wanted =
+        process.invocation - (edge.what == StartEdge::EndedTwoBefore ? 2 : 0);
+    const std::vector<int64_t> &times =
+        edge.what == StartEdge::Started ? other.starts : other.ends;
+    if (int64_t(times.size()) <= wanted)
+      return edge.process;
+  }
+  if (network.serialInvocations)
+    for (unsigned other = 0; other < processes.size(); ++other)
+      if (processes[other].invocation < process.invocation)
+        return other;
+  return index;
+}
+
 void Simulation::findDeadlock(TimedResult &result) const {
-  // A process that waits for its start waits for another process; follow these
-  // to one that waits at a FIFO.
   constexpr size_t kUnseen = SIZE_MAX;
   // Where the walk stood when it came to each process.
   std::vector<size_t> seen(processes.size(), kUnseen);
   unsigned at = 0;
-  while (at < processes.size() &&
-         !(processes[at].blocked && isFifo(processes[at].blockedOn.kind)))
+  while (processes[at].done)
     ++at;
-  if (at == processes.size())
-    return;
   std::vector<TimedBlock> walk;
   while (seen[at] == kUnseen) {
     const ProcessState &process = processes[at];
@@ -661,31 +673,29 @@ void Simulation::findDeadlock(TimedResult &result) const {
       return;
     }
     seen[at] = walk.size();
-    if (!process.running || !process.blocked) {
-      // Not started: whom does it wait for?
-      unsigned next = at;
-      for (const StartEdge &edge : startsAfter[at]) {
-        const ProcessState &other = processes[edge.process];
-        const int64_t wanted = process.invocation -
-                               (edge.what == StartEdge::EndedTwoBefore ? 2 : 0);
-        const std::vector<int64_t> &times =
-            edge.what == StartEdge::Started ? other.starts : other.ends;
-        if (int64_t(times.size()) <= wanted)
-          next = edge.process;
-      }
-      if (next == at && network.serialInvocations)
-        for (unsigned other = 0; other < processes.size(); ++other)
-          if (processes[other].invocation < process.invocation)
-            next = other;
-      at = next;
+    if (!process.running) {
+      at = startsBehind(at);
       continue;
     }
     const Access &access = process.blockedOn;
-    const TimedFifo &fifo = network.fifos[access.target];
-    const bool isWrite = access.kind == AccessKind::Write;
-    walk.push_back({at, isWrite, access.target, fifos[access.target].fill(),
-                    fifos[access.target].capacity()});
-    at = isWrite ? fifo.reader : fifo.writer;
+    TimedBlock block;
+    block.process = at;
+    block.isWrite = !isInput(access.kind);
+    block.isMemory = !isFifo(access.kind);
+    block.fifo = access.target;
+    if (block.isMemory) {
+      const PortState &port = *ports[2 * access.target + block.isWrite];
+      block.fill = port.fill();
+      block.depth = port.capacity();
+      // Its beats come behind those of the burst at the head.
+      at = port.headProcess().value_or(at);
+    } else {
+      const TimedFifo &fifo = network.fifos[access.target];
+      block.fill = fifos[access.target].fill();
+      block.depth = fifos[access.target].capacity();
+      at = block.isWrite ? fifo.reader : fifo.writer;
+    }
+    walk.push_back(block);
   }
   walk.erase(walk.begin(), walk.begin() + seen[at]);
   result.deadlock = std::move(walk);
@@ -713,12 +723,13 @@ std::optional<TimedResult> Simulation::run(std::string &message) {
     result.fifos[i].peak = fifos[i].finishPeak();
   }
   result.ports.resize(network.memory.ports.size());
-  for (const std::unique_ptr<MemoryClient> &client : clients) {
-    TimedPortResult &port = result.ports[client->port];
-    port.bytes +=
-        client->beatsServed * network.memory.ports[client->port].beatBytes;
-    port.bursts += client->bursts;
-  }
+  for (const std::unique_ptr<PortState> &port : ports)
+    if (port) {
+      TimedPortResult &total = result.ports[port->index];
+      total.bytes +=
+          port->beats() * network.memory.ports[port->index].beatBytes;
+      total.bursts += port->bursts();
+    }
   if (std::any_of(processes.begin(), processes.end(),
                   [](const ProcessState &process) { return !process.done; }))
     findDeadlock(result);
@@ -759,11 +770,16 @@ std::string streamtensor::describeDeadlock(const TimedNetwork &network,
       i += skipped;
     }
     const TimedBlock &block = cycle[i];
-    text += "'" + network.processes[block.process].name + "' waits to " +
-            (block.isWrite ? "write full" : "read empty") + " fifo '" +
-            network.fifos[block.fifo].name + "' (" +
-            std::to_string(block.fill) + "/" + std::to_string(block.depth) +
-            ")";
+    text += "'" + network.processes[block.process].name + "' waits to ";
+    if (block.isMemory)
+      text += std::string(block.isWrite ? "write" : "read") +
+              " behind others through memory port '" +
+              network.memory.ports[block.fifo].name;
+    else
+      text += std::string(block.isWrite ? "write full" : "read empty") +
+              " fifo '" + network.fifos[block.fifo].name;
+    text += "' (" + std::to_string(block.fill) + "/" +
+            std::to_string(block.depth) + ")";
   }
   if (result.deadlockEnds)
     text += ", but '" + network.processes[*result.deadlockEnds].name +

@@ -53,12 +53,16 @@ struct TimedPortResult {
   int64_t bytes = 0, bursts = 0;
 };
 
-/// A process that cannot go on.
+/// A process that cannot go on: at a FIFO, or at a memory port (`isMemory`)
+/// where the burst at the head is another's.
 struct TimedBlock {
   unsigned process = 0;
   bool isWrite = false;
+  /// An index into TimedNetwork::fifos, or into MemoryModel::ports.
   unsigned fifo = 0;
+  /// Tokens in the FIFO; bursts in the port, and how many there can be.
   int64_t fill = 0, depth = 0;
+  bool isMemory = false;
 };
 
 struct TimedResult {
@@ -79,6 +83,8 @@ struct TimedResult {
 struct StallSpan {
   unsigned process;
   bool isWrite;
+  /// Then `fifo` is a memory port.
+  bool isMemory;
   unsigned fifo;
   int64_t from, to;
 };
@@ -92,7 +98,7 @@ struct TimedOptions {
   /// Invocations one behind the other; from 1 to `kMostInvocations`, so that
   /// the cycles of all of them cannot overflow.
   int64_t invocations = 1;
-  static constexpr int64_t kMostInvocations = 1 << 16;
+  static constexpr int64_t kMostInvocations = 1 << 12;
   ParameterValues values;
   /// In place of the network's; one per FIFO. Empty: the network's.
   std::vector<int64_t> depths;

@@ -46,7 +46,7 @@ TEST(TimedNetwork, PassesItsCheck) {
 }
 
 TEST(TimedNetwork, NamesWhatIsWrong) {
-  constexpr int64_t many = int64_t(1) << 44;
+  constexpr int64_t many = int64_t(1) << 39;
   struct Case {
     std::string message;
     std::function<void(TimedNetwork &)> change;
@@ -91,8 +91,9 @@ TEST(TimedNetwork, NamesWhatIsWrong) {
          node.access = AccessKind::MemoryRead;
          node.target = 1;
        }},
-      {"process 'a': expected from 1 to 65536 beats, and contiguous ones from "
-       "0 on",
+      {"process 'a': expected from 1 to 65536 beats, 1 of a fifo, and "
+       "contiguous "
+       "ones from 0 on",
        [](TimedNetwork &n) { n.processes[0].program[0].body[0].beats = 0; }},
       {"process 'b': expected only 'a' to write fifo 'f', whose producer it is",
        [](TimedNetwork &n) { n.processes[1].program = {timedWrite(0)}; }},
@@ -137,20 +138,20 @@ TEST(TimedNetwork, NamesWhatIsWrong) {
        [](TimedNetwork &n) { n.processes[0].program[0].ii = 0; }},
       {"process 'b': expected an overhead from 0 on",
        [](TimedNetwork &n) { n.processes[1].program[0].cycles = -1; }},
-      {"process 'b': expected at most 2^45 cycles",
+      {"process 'b': expected at most 2^40 cycles",
        [=](TimedNetwork &n) {
          n.processes[1].program = {timedLoop(many, {waitFor(many)})};
        }},
-      {"process 'b': expected at most 2^45 iterations of nested loops",
+      {"process 'b': expected at most 2^40 iterations of nested loops",
        [=](TimedNetwork &n) {
          n.processes[1].program = {timedLoop(many, {timedLoop(8, {})})};
        }},
-      {"expected at most 2^45 cycles in all processes and stalls together",
+      {"expected at most 2^40 cycles in all processes and stalls together",
        [=](TimedNetwork &n) {
          n.processes[0].program.push_back(waitFor(many));
          n.processes[1].program.push_back(waitFor(many));
        }},
-      {"expected at most 2^45 cycles in all processes and stalls together",
+      {"expected at most 2^40 cycles in all processes and stalls together",
        [=](TimedNetwork &n) { n.stalls = {{0, 0, many}, {1, 0, many}}; }},
       {"process 'a': expected a latency from 0 on but got -1",
        [=](TimedNetwork &n) {
@@ -176,13 +177,15 @@ TEST(TimedNetwork, NamesWhatIsWrong) {
        [=](TimedNetwork &n) { byCycles(n, {{0, {{1, 7}}}}); }},
       {"fifo 'f': expected at most 2^42 tokens",
        [](TimedNetwork &n) {
-         const TripCount trip(int64_t(1) << 43);
-         n.processes[0].program[0].trips =
-             n.processes[1].program[0].trips = {trip};
+         const TripCount trip(int64_t(1) << 40);
+         n.processes[0].program = {
+             timedLoop(trip, TimedSequence(8, timedWrite(0)))};
+         n.processes[1].program = {
+             timedLoop(trip, TimedSequence(8, timedRead(0)))};
        }},
       {"process 'a': expected at most 2^42 accesses to a port",
        [=](TimedNetwork &n) {
-         byCycles(n, {{0, {{1, many / 2}}}});
+         byCycles(n, {{0, {{1, many / 2}, {1, 64}}}});
          n.processes[0].latency = many;
        }},
       {"ping-pong array 'x': expected a producer and a consumer among the 2 "
@@ -248,7 +251,7 @@ TEST(TimedNetwork, CirclesNeedTokens) {
 /// What is never executed may be as large as it likes, and what overflows is
 /// refused.
 TEST(TimedNetwork, CountsWithoutOverflow) {
-  constexpr int64_t many = int64_t(1) << 44;
+  constexpr int64_t many = int64_t(1) << 39;
   TimedNetwork network = makeNetwork();
   network.processes[1].program.push_back(
       timedPipeline({many, many, 0}, many, many, {}));
@@ -261,13 +264,13 @@ TEST(TimedNetwork, CountsWithoutOverflow) {
     network = makeNetwork();
     network.processes[1].program.push_back(timedPipeline(trips, 1, 1, {}));
     EXPECT_EQ(network.check(),
-              "process 'b': expected at most 2^45 iterations of nested loops");
+              "process 'b': expected at most 2^40 iterations of nested loops");
   }
   // Sums of two in one process.
   network = makeNetwork();
   for (int i = 0; i < 3; ++i)
     network.processes[1].program.push_back(waitFor(many - 1));
-  EXPECT_EQ(network.check(), "process 'b': expected at most 2^45 cycles");
+  EXPECT_EQ(network.check(), "process 'b': expected at most 2^40 cycles");
 }
 
 } // namespace

@@ -9,16 +9,13 @@
 // The oracle of the timed simulator: the rules of docs/process-networks.md as
 // they stand there. Programs are written out access by access, there is one
 // clock, and in each of its cycles every process goes on or stands still.
-// Without memory.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef STREAMTENSOR_UNITTESTS_SIM_NAIVETIMEDSIMULATOR_H
 #define STREAMTENSOR_UNITTESTS_SIM_NAIVETIMEDSIMULATOR_H
 
-#include "streamtensor/Network/TimedNetwork.h"
-
-#include <algorithm>
+#include "unittests/Sim/NaiveMemory.h"
 
 namespace streamtensor::test {
 
@@ -26,6 +23,8 @@ struct TimedAccess {
   int64_t time;
   AccessKind kind;
   unsigned target;
+  /// Of memory accesses.
+  int64_t beats = 1, contiguous = 0;
 };
 
 /// The accesses of a process in the order of its own time.
@@ -44,7 +43,8 @@ inline void writeOut(const TimedSequence &sequence,
       time += node.cycles;
       break;
     case TimedNode::Kind::Access:
-      accesses.push_back({time + node.stage, node.access, node.target});
+      accesses.push_back({time + node.stage, node.access, node.target,
+                          node.beats, node.contiguous});
       break;
     case TimedNode::Kind::Branch:
       writeOut(node.condition.evaluate(inductions.data()) ? node.body
@@ -106,7 +106,8 @@ inline TimedTrace writeOut(const TimedProcess &process,
           times = std::move(more);
         }
         for (int64_t time : times)
-          trace.accesses.push_back({time, port.access, port.target});
+          trace.accesses.push_back(
+              {time, port.access, port.target, port.beats, port.contiguous});
       }
   }
   std::sort(trace.accesses.begin(), trace.accesses.end(),
@@ -128,25 +129,30 @@ struct NaiveTimedResult {
     int64_t tokens = 0, peak = 0, fill = 0;
   };
   bool ended = true;
-  int64_t cycles = 0;
+  int64_t cycles = 0, bytes = 0;
   std::vector<Process> processes;
   std::vector<Fifo> fifos;
+  /// Of reads and writes of each port: whose burst passes next (-1: none), and
+  /// how many there are.
+  std::vector<std::pair<int, int64_t>> heads;
 };
 
 class NaiveTimedSimulator {
 public:
   NaiveTimedSimulator(const TimedNetwork &network,
                       const ParameterValues &values)
-      : network(network), fifos(network.fifos.size()) {
-    for (const TimedProcess &process : network.processes)
+      : network(network), memory(network), fifos(network.fifos.size()) {
+    for (const TimedProcess &process : network.processes) {
       processes.emplace_back().trace = writeOut(process, values);
+      addTraffic(processes.size() - 1);
+    }
     for (size_t i = 0; i < fifos.size(); ++i)
       fifos[i].peak = network.fifos[i].initialTokens;
   }
 
   NaiveTimedResult run(int64_t numInvocations) {
     invocations = numInvocations;
-    // Longer than any token or slot is on its way.
+    // Longer than any token, slot or beat is on its way.
     constexpr int64_t kPatience = 200;
     int64_t lastChange = network.launchCycles, lastEvent = 0;
     for (int64_t cycle = 0; cycle <= lastChange + kPatience; ++cycle) {
@@ -156,14 +162,21 @@ public:
           process.running = true;
           process.time = 0;
           process.next = process.injected = 0;
+          process.accesses = process.trace.accesses;
           process.starts.push_back(cycle);
+          memory.startProcess(i, cycle);
           lastChange = cycle;
         }
+      if (memory.beginCycle(cycle))
+        lastChange = cycle;
       for (unsigned i = 0; i < processes.size(); ++i)
         if (processes[i].running)
           step(i, cycle, lastChange, lastEvent);
     }
     NaiveTimedResult result;
+    result.bytes = memory.bytes;
+    for (unsigned i = 0; i < 2 * network.memory.ports.size(); ++i)
+      result.heads.push_back(memory.head(i));
     result.cycles = std::max<int64_t>(0, lastEvent - 1);
     for (Process &process : processes) {
       NaiveTimedResult::Process &out = result.processes.emplace_back();
@@ -190,6 +203,7 @@ public:
 private:
   struct Process {
     TimedTrace trace;
+    std::vector<TimedAccess> accesses;
     bool running = false;
     /// Own time, the next access, and cycles of injected stalls served.
     int64_t time = 0;
@@ -205,6 +219,24 @@ private:
     std::vector<int64_t> writes, reads;
     int64_t peak = 0;
   };
+
+  /// What a process moves through each port in an invocation.
+  void addTraffic(unsigned process) {
+    for (unsigned i = 0; i < 2 * network.memory.ports.size(); ++i) {
+      int64_t beats = 0, contiguous = 0;
+      for (const TimedAccess &access : processes[process].trace.accesses) {
+        if (isFifo(access.kind) || access.target != i / 2 ||
+            (access.kind == AccessKind::MemoryWrite) != (i % 2 != 0))
+          continue;
+        beats += access.beats;
+        if (access.contiguous > 0)
+          contiguous = contiguous > 0 ? std::min(contiguous, access.contiguous)
+                                      : access.contiguous;
+      }
+      if (beats > 0)
+        memory.addClient(process, i / 2, i % 2 != 0, beats, contiguous);
+    }
+  }
 
   /// Rules 4 and 5.
   bool canStart(unsigned index, int64_t cycle) const {
@@ -239,7 +271,12 @@ private:
   }
 
   /// Rule 3.
-  bool canHappen(const TimedAccess &access, int64_t cycle) const {
+  bool canHappen(unsigned process, const TimedAccess &access,
+                 int64_t cycle) const {
+    if (!isFifo(access.kind))
+      return access.beats == 1 &&
+             memory.canPass(process, access.target,
+                            access.kind == AccessKind::MemoryWrite, cycle);
     const TimedFifo &fifo = network.fifos[access.target];
     const Fifo &state = fifos[access.target];
     const int64_t delay = 1 + fifo.crossing;
@@ -268,17 +305,33 @@ private:
       lastChange = cycle;
       return;
     }
-    const std::vector<TimedAccess> &accesses = process.trace.accesses;
+    // With the beats that have not passed yet.
+    std::vector<TimedAccess> &accesses = process.accesses;
     size_t last = process.next;
     while (last < accesses.size() && accesses[last].time == process.time)
       ++last;
     process.lacks.clear();
     bool lacksInput = false;
     for (size_t i = process.next; i < last; ++i)
-      if (!canHappen(accesses[i], cycle)) {
+      if (!canHappen(index, accesses[i], cycle)) {
         process.lacks.push_back(accesses[i]);
-        lacksInput |= accesses[i].kind == AccessKind::Read;
+        lacksInput |= accesses[i].kind == AccessKind::Read ||
+                      accesses[i].kind == AccessKind::MemoryRead;
       }
+    // All beats of an access but the last pass as they come.
+    for (size_t i = process.next; i < last; ++i) {
+      const bool isWrite = accesses[i].kind == AccessKind::MemoryWrite;
+      if (accesses[i].beats > 1 &&
+          memory.canPass(index, accesses[i].target, isWrite, cycle)) {
+        memory.pass(accesses[i].target, isWrite, cycle);
+        --accesses[i].beats;
+        lastChange = cycle;
+      }
+    }
+    if (process.lacks.empty() && last == process.next &&
+        process.time == process.trace.latency &&
+        !memory.isDrained(index, cycle))
+      process.lacks.push_back({process.time, AccessKind::MemoryWrite, 0});
     if (!process.lacks.empty()) {
       ++(lacksInput ? process.nowInput : process.nowOutput);
       return;
@@ -288,6 +341,12 @@ private:
     process.nowInput = process.nowOutput = 0;
     for (; process.next < last; ++process.next) {
       const TimedAccess &access = accesses[process.next];
+      if (!isFifo(access.kind)) {
+        memory.pass(access.target, access.kind == AccessKind::MemoryWrite,
+                    cycle);
+        lastEvent = std::max(lastEvent, cycle);
+        continue;
+      }
       Fifo &fifo = fifos[access.target];
       lastEvent = std::max(lastEvent, cycle);
       if (access.kind == AccessKind::Read) {
@@ -303,16 +362,19 @@ private:
                                           int64_t(fifo.writes.size()) - free);
     }
     lastChange = cycle;
-    if (process.time == process.trace.latency) {
+    // The end follows on the last access, when all writes are in memory.
+    if (process.time == process.trace.latency &&
+        memory.isDrained(index, cycle)) {
       process.ends.push_back(cycle);
       process.running = false;
       lastEvent = std::max(lastEvent, cycle);
-    } else {
+    } else if (process.time < process.trace.latency) {
       ++process.time;
     }
   }
 
   const TimedNetwork &network;
+  NaiveMemory memory;
   int64_t invocations = 1;
   std::vector<Process> processes;
   std::vector<Fifo> fifos;

@@ -34,6 +34,8 @@ inline TimedProcess byCycles(const TimedProcess &process, bool interleave) {
     PortAccesses &port = result.accesses.emplace_back();
     port.access = access.kind;
     port.target = access.target;
+    port.beats = access.beats;
+    port.contiguous = access.contiguous;
     return port;
   };
   for (const TimedAccess &access : trace.accesses)
@@ -82,7 +84,8 @@ public:
     return values.begin()[in(0, int64_t(values.size()) - 1)];
   }
 
-  TimedNetwork make() {
+  /// With memory, some processes read and write ports that they share.
+  TimedNetwork make(bool withMemory = false) {
     TimedNetwork network;
     const unsigned numProcesses = in(2, 6);
     const int64_t base = oneOf({24, 60, 120, 240, 480});
@@ -115,6 +118,8 @@ public:
       ends[fifo.reader].push_back({AccessKind::Read, i, tokens});
       network.fifos.push_back(fifo);
     }
+    if (withMemory)
+      addMemory(network.memory, base, ends);
     for (unsigned i = 0; i < numProcesses; ++i)
       network.processes.push_back(
           makeProcess("p" + std::to_string(i), ends[i]));
@@ -133,12 +138,45 @@ public:
   }
 
 private:
-  /// What a process, or a part of it, does at one end of a FIFO.
+  /// What a process, or a part of it, does at one end of a FIFO, or with one
+  /// port.
   struct End {
     AccessKind kind;
     unsigned fifo;
     int64_t tokens;
+    int64_t beats = 1, contiguous = 0;
   };
+
+  void addMemory(MemoryModel &memory, int64_t base,
+                 std::vector<std::vector<End>> &ends) {
+    const unsigned numChannels = in(1, 2), numPorts = in(1, 3);
+    for (unsigned i = 0; i < numChannels; ++i) {
+      TimedChannel &channel = memory.channels.emplace_back();
+      channel.name = "c" + std::to_string(i);
+      channel.bytesPerCycle = double(oneOf({16, 64, 128, 299, 1000, 64})) /
+                              double(oneOf({1, 1, 7}));
+      channel.latency = oneOf({0, 1, 20, 60});
+    }
+    for (unsigned i = 0; i < numPorts; ++i) {
+      TimedPort &port = memory.ports.emplace_back();
+      port.name = "m" + std::to_string(i);
+      port.channel = in(0, numChannels - 1);
+      port.beatBytes = oneOf({8, 64, 64});
+      port.burstBeats = oneOf({1, 3, 16, 64});
+      port.outstanding = oneOf({1, 2, 4, 16});
+      // Mostly one process in each direction.
+      const bool isShared = oneIn(3);
+      for (AccessKind kind : {AccessKind::MemoryRead, AccessKind::MemoryWrite})
+        for (unsigned process = in(0, ends.size() - 1);
+             process < ends.size() && !oneIn(5); ++process) {
+          ends[process].push_back({kind, i, base / oneOf({1, 1, 2}),
+                                   oneOf({1, 1, 1, 2, 5}),
+                                   oneIn(2) ? 0 : in(1, 40)});
+          if (!isShared)
+            break;
+        }
+    }
+  }
 
   TimedProcess makeProcess(std::string name, const std::vector<End> &ends) {
     TimedProcess process;
@@ -149,7 +187,8 @@ private:
     for (const End &end : ends) {
       if ((isCalm || oneIn(2)) && end.tokens % (2 * numPhases) == 0) {
         for (std::vector<End> &phase : phases)
-          phase.push_back({end.kind, end.fifo, end.tokens / numPhases});
+          phase.push_back({end.kind, end.fifo, end.tokens / numPhases,
+                           end.beats, end.contiguous});
       } else {
         phases[in(0, numPhases - 1)].push_back(end);
       }
@@ -217,9 +256,10 @@ private:
     TimedSequence body;
     for (const End &end : ends) {
       const int64_t stage = depth > 0 ? in(0, depth - 1) : 0;
-      TimedNode access = end.kind == AccessKind::Read
-                             ? timedRead(end.fifo, stage)
-                             : timedWrite(end.fifo, stage);
+      TimedNode access = timedRead(end.fifo, stage);
+      access.access = end.kind;
+      access.beats = end.beats;
+      access.contiguous = end.contiguous;
       if (end.tokens == iterations) {
         body.push_back(std::move(access));
         continue;

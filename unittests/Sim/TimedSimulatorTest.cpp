@@ -36,18 +36,31 @@ void expectDeadlock(const TimedNetwork &network, const TimedResult &result,
   ASSERT_FALSE(result.deadlock.empty());
   for (size_t i = 0; i < result.deadlock.size(); ++i) {
     const TimedBlock &block = result.deadlock[i];
-    const TimedFifo &fifo = network.fifos[block.fifo];
     const AccessKind kind =
-        block.isWrite ? AccessKind::Write : AccessKind::Read;
+        block.isMemory
+            ? (block.isWrite ? AccessKind::MemoryWrite : AccessKind::MemoryRead)
+            : (block.isWrite ? AccessKind::Write : AccessKind::Read);
     const std::vector<TimedAccess> &lacks =
         expected.processes[block.process].lacks;
     EXPECT_TRUE(
         std::any_of(lacks.begin(), lacks.end(), [&](const TimedAccess &access) {
           return access.kind == kind && access.target == block.fifo;
         }));
-    EXPECT_EQ(block.fill, expected.fifos[block.fifo].fill);
-    EXPECT_EQ(block.depth, fifo.depth);
-    const unsigned peer = block.isWrite ? fifo.reader : fifo.writer;
+    unsigned peer;
+    if (block.isMemory) {
+      const std::pair<int, int64_t> &head =
+          expected.heads[2 * block.fifo + block.isWrite];
+      ASSERT_GE(head.first, 0);
+      peer = head.first;
+      EXPECT_NE(peer, block.process);
+      EXPECT_EQ(block.fill, head.second);
+      EXPECT_EQ(block.depth, network.memory.ports[block.fifo].outstanding);
+    } else {
+      const TimedFifo &fifo = network.fifos[block.fifo];
+      EXPECT_EQ(block.fill, expected.fifos[block.fifo].fill);
+      EXPECT_EQ(block.depth, fifo.depth);
+      peer = block.isWrite ? fifo.reader : fifo.writer;
+    }
     const bool isLast = i + 1 == result.deadlock.size();
     if (isLast && result.deadlockEnds) {
       EXPECT_TRUE(expected.processes[*result.deadlockEnds].done);
@@ -64,6 +77,10 @@ void expectDeadlock(const TimedNetwork &network, const TimedResult &result,
 void expectEqual(const TimedNetwork &network, const TimedResult &result,
                  const NaiveTimedResult &expected) {
   EXPECT_EQ(result.cycles, expected.cycles);
+  int64_t bytes = 0;
+  for (const TimedPortResult &port : result.ports)
+    bytes += port.bytes;
+  EXPECT_EQ(bytes, expected.bytes);
   for (size_t i = 0; i < network.processes.size(); ++i) {
     const std::string &name = network.processes[i].name;
     EXPECT_EQ(result.processes[i].busy, expected.processes[i].busy) << name;
@@ -86,40 +103,53 @@ void expectEqual(const TimedNetwork &network, const TimedResult &result,
     expectDeadlock(network, result, expected);
 }
 
-TEST(TimedSimulator, AgreesWithOneClock) {
+struct Tally {
   int ended = 0, stopped = 0;
   int64_t events = 0, steps = 0;
-  const char *wanted = std::getenv("TIMED_SEED");
-  const char *count = std::getenv("TIMED_COUNT");
-  const unsigned first = wanted ? std::atoi(wanted) : 0;
-  const unsigned last = first + (count ? std::atoi(count) : wanted ? 1 : 3000);
-  for (unsigned seed = first; seed < last; ++seed) {
+};
+
+/// Random networks in both simulators. TIMED_SEED and TIMED_COUNT choose
+/// others.
+Tally compareWithOneClock(unsigned count, bool withMemory) {
+  const char *seedText = std::getenv("TIMED_SEED");
+  const char *countText = std::getenv("TIMED_COUNT");
+  const unsigned first = seedText ? std::atoi(seedText) : 0;
+  if (countText)
+    count = std::atoi(countText);
+  Tally tally;
+  for (unsigned seed = first; seed < first + count; ++seed) {
     RandomTimedNetworks random(seed);
-    const TimedNetwork network = random.make();
-    ASSERT_EQ(network.check().value_or(""), "") << "seed " << seed;
+    const TimedNetwork network = random.make(withMemory);
     TimedOptions options;
     options.invocations = random.in(1, 3);
+    const TimedResult result = simulate(network, options);
     const NaiveTimedResult expected =
         NaiveTimedSimulator(network, {}).run(options.invocations);
-    const TimedResult result = simulate(network, options);
     expectEqual(network, result, expected);
-    if (HasFailure()) {
-      FAIL() << "seed " << seed << ", " << options.invocations
-             << " invocations";
+    if (testing::Test::HasFailure()) {
+      ADD_FAILURE() << "seed " << seed << ", " << options.invocations
+                    << " invocations";
+      break;
     }
-    ++(expected.ended ? ended : stopped);
-    events += result.events;
-    steps += result.steps;
+    ++(expected.ended ? tally.ended : tally.stopped);
+    tally.events += result.events;
+    tally.steps += result.steps;
   }
-  if (wanted || count)
-    std::printf("ended %d stopped %d events %ld steps %ld\n", ended, stopped,
-                long(events), long(steps));
-  if (wanted)
-    return;
+  return tally;
+}
+
+TEST(TimedSimulator, AgreesWithOneClock) {
+  const Tally tally = compareWithOneClock(1500, /*withMemory=*/false);
   // Both outcomes are frequent, and iterations are passed many at once.
-  EXPECT_GT(ended, 1000);
-  EXPECT_GT(stopped, 1000);
-  EXPECT_LT(steps * 3, events * 2);
+  EXPECT_GT(tally.ended * 4, tally.stopped);
+  EXPECT_GT(tally.stopped * 4, tally.ended);
+  EXPECT_LT(tally.steps * 3, tally.events * 2);
+}
+
+TEST(TimedSimulator, AgreesWithOneClockOnMemory) {
+  const Tally tally = compareWithOneClock(400, /*withMemory=*/true);
+  EXPECT_GT(tally.ended * 4, tally.stopped);
+  EXPECT_GT(tally.stopped * 8, tally.ended);
 }
 
 /// Processes in a row with FIFOs of `depth` between them; each moves `tokens`
