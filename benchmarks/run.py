@@ -4,6 +4,7 @@ Every figure is measured on this machine, by the commands a user would type;
 nothing is asserted. README.md beside this file says what each row means.
 
 usage: run.py [--build-dir DIR] [--json FILE] [--only PART]... [--tokens N]
+              [--reports FILE] [--networks DIR]
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+
+import estimator
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV_BIN = ROOT / ".venv/bin"
@@ -63,11 +66,20 @@ def timed(command: list[str | Path], **options) -> tuple[float, str]:
 class Benchmarks:
     """Each method is one part and yields its rows as they are measured."""
 
-    def __init__(self, build: Path, scratch: Path, tokens: int) -> None:
+    def __init__(
+        self,
+        build: Path,
+        scratch: Path,
+        tokens: int,
+        reports: Path | None = None,
+        networks: Path | None = None,
+    ) -> None:
         self.build = build
         self.bin = build / "bin"
         self.scratch = scratch
         self.tokens = tokens
+        self.reports = reports
+        self.networks = networks
 
     def compile_layer(self, model: str, tokens: int) -> tuple[dict[str, float], float, Path]:
         """Imports and compiles one layer; returns import times, compile time, design."""
@@ -200,8 +212,23 @@ class Benchmarks:
         yield Row(f"{MODEL}: multiply-accumulates of the run", f"{figures['macs'] / 1e9:.2f} G")
         yield Row(f"{MODEL}: memory traffic of the run", f"{figures['dma_bytes'] / 1e9:.2f} GB")
 
+    def estimator(self) -> Iterator[Row]:
+        """What the estimator says of published designs, against their reports."""
+        if not self.reports:
+            yield Row("estimator", "no figures given: --reports FILE", label="estimated")
+            return
+        designs = json.loads(self.reports.read_text())["designs"]
+        networks = estimator.read_networks(self.networks, designs)
+        _, rows = estimator.evaluate(self.bin / "streamtensor-estimate", designs, networks)
+        goals = {
+            "depth within 5 cycles, loops with operators": ">= 90 %",
+            "DSP of a design, median error": "<= 5 %",
+        }
+        for what, figure in rows:
+            yield Row(what, figure, goals.get(what, ""), label="estimated")
 
-PARTS = ("kernel", "allocation", "layers", "full_layers", "csim_build", "generate")
+
+PARTS = ("kernel", "allocation", "layers", "full_layers", "csim_build", "generate", "estimator")
 
 
 def machine() -> str:
@@ -228,12 +255,20 @@ def main() -> int:
     parser.add_argument("--json", type=Path, help="write the rows to this file too")
     parser.add_argument("--only", action="append", choices=PARTS, help="measure just this part")
     parser.add_argument("--tokens", type=int, default=200, help="tokens of the long generation")
+    parser.add_argument("--reports", type=Path, help="figures of synthesis reports (estimator)")
+    parser.add_argument("--networks", type=Path, help="timed networks of the same designs")
     options = parser.parse_args()
 
     rows: list[Row] = []
     failures = 0
     with tempfile.TemporaryDirectory(prefix="streamtensor-bench-") as scratch:
-        benchmarks = Benchmarks((ROOT / options.build_dir).resolve(), Path(scratch), options.tokens)
+        benchmarks = Benchmarks(
+            (ROOT / options.build_dir).resolve(),
+            Path(scratch),
+            options.tokens,
+            options.reports,
+            options.networks,
+        )
         for name in options.only or PARTS:
             part: Callable[[], Iterator[Row]] = getattr(benchmarks, name)
             print(f"==> {name}", file=sys.stderr, flush=True)

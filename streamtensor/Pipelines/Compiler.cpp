@@ -22,6 +22,7 @@
 #include "streamtensor/Pipelines/SizeFifos.h"
 #include "streamtensor/Support/AtomicFile.h"
 #include "streamtensor/Target/Device/Device.h"
+#include "streamtensor/Target/Report/ImportCsynth.h"
 #include "streamtensor/Transforms/Linalg/InferSizes.h"
 #include "streamtensor/Transforms/Linalg/Passes.h"
 
@@ -72,6 +73,9 @@ public:
     if (request.dspBudget && request.to == kLastPhase && !checkDsp())
       return false;
     if (request.validate && !validate())
+      return false;
+    // After every phase: reports name the functions and loops of the last one.
+    if (!request.csynth.empty() && !takeCsynth())
       return false;
     return finish();
   }
@@ -354,6 +358,14 @@ private:
       phases.emplace_back(name, *op);
     return validateDesign(phases, designName, request.seed,
                           request.validateData, errs, validationReport);
+  }
+
+  bool takeCsynth() {
+    std::string error;
+    std::optional<DeviceInfo> device = findDevice(request.target, error);
+    return (device &&
+            succeeded(importCsynth(*module, request.csynth, *device))) ||
+           fail("--csynth: cannot use '" + request.csynth + "'");
   }
 
   bool finish() {

@@ -41,6 +41,8 @@ struct CompileRequest {
   std::string validateData;
   uint64_t seed = 0;
   bool explain = false;
+  /// Synthesis reports to use instead of estimates; empty for none.
+  std::string csynth;
   /// Most DSP blocks of the design, by the report's estimate; the schedule
   /// takes fewer lanes until it fits.
   std::optional<int64_t> dspBudget;

@@ -82,6 +82,11 @@ static cl::opt<std::string> fifoStrategy(
              "tasks at the rate of the slowest), min (1); what a design needs "
              "is the same under all"),
     cl::value_desc("STRATEGY"), cl::init("normal"), cl::cat(category));
+static cl::opt<std::string> csynth(
+    "csynth",
+    cl::desc("synthesis reports of this design (csynth.xml, NAME_csynth.xml, "
+             "or a directory of them): their figures instead of estimates"),
+    cl::value_desc("FILE_OR_DIR"), cl::cat(category));
 static cl::opt<bool> keepF64("keep-f64",
                              cl::desc("do not turn f64 arithmetic into f32"),
                              cl::cat(category));
@@ -129,6 +134,7 @@ bool streamtensor::parseCompileOptions(int argc, char **argv,
   request.validateData = validateData;
   request.seed = seed;
   request.explain = explain;
+  request.csynth = csynth;
   request.phases.demoteF64 = !keepF64;
   request.phases.onchipBudgetBytes = onchipBudget;
   if (dspBudget >= 0)
@@ -146,6 +152,12 @@ bool streamtensor::parseCompileOptions(int argc, char **argv,
   if (request.to < request.from) {
     errs << "error: --compile-to=" << compileTo
          << " comes before --compile-from=" << compileFrom << "\n";
+    return false;
+  }
+  if (!request.csynth.empty() && request.to != kLastPhase) {
+    errs << "error: --csynth: expected a compile to phase '"
+         << phaseName(kLastPhase) << "' but got --compile-to=" << compileTo
+         << "\n";
     return false;
   }
   if (onchipBudget < -1) {

@@ -75,7 +75,10 @@ TEST(LoopProfileTest, Rules) {
   EXPECT_EQ(unitsFor(100, 4), 25);
   EXPECT_EQ(sharingCycles(100, 4), 3);
   EXPECT_EQ(sharingCycles(1, 4), 0);
-  EXPECT_EQ(pipelineDepth(4, 0, false), 7);
+  EXPECT_EQ(visibleSharing(3, 1), 3);
+  EXPECT_EQ(visibleSharing(11, 3), 0);
+  EXPECT_EQ(visibleSharing(15, 4), 8);
+  EXPECT_EQ(pipelineDepth(4, 0), 7);
 }
 
 TEST(LoopProfileTest, Refuses) {

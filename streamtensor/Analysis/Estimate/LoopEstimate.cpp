@@ -226,16 +226,26 @@ LoopEstimate streamtensor::estimateLoop(ArrayRef<scf::ForOp> nest,
       OperatorLibrary::standard().get("fadd_fabric").latency)
     context.carriedLoop = loop;
   countOperators(loop, estimate.uses, context);
-  // The last of several accesses to one port, and of several operations that
-  // share units, is so much later than the first.
-  int64_t sharing =
-      std::max(estimate.bounds.devicePort, estimate.bounds.fifoPort) - 1;
+  // The last of several operations that share units, and of several accesses to
+  // one port, is so much later than the first.
+  int64_t sharing = 0;
   for (const auto &[unit, count] : estimate.uses)
     if (!isAddress(*unit))
       sharing = std::max(sharing, sharingCycles(count, estimate.interval));
+  if (estimate.cause == IntervalCause::Recurrence)
+    sharing = visibleSharing(
+        sharing, estimate.interval /
+                     OperatorLibrary::standard().get("fadd_fabric").latency);
+  sharing = std::max(sharing, std::max(estimate.bounds.devicePort,
+                                       estimate.bounds.fifoPort) -
+                                  1);
   llvm::DenseMap<Value, int64_t> ready;
-  estimate.depth =
-      pipelineDepth(pathCycles(*loop.getBody(), ready, context), sharing,
-                    estimate.cause == IntervalCause::Recurrence);
+  estimate.depth = pipelineDepth(
+      pathCycles(*loop.getBody(), ready, context), sharing);
+  if (auto csynth = loop->getAttrOfType<DictionaryAttr>(hls::kCsynthAttr)) {
+    estimate.interval = csynth.getAs<IntegerAttr>("ii").getInt();
+    estimate.depth = csynth.getAs<IntegerAttr>("depth").getInt();
+    estimate.cause = IntervalCause::Synthesis;
+  }
   return estimate;
 }

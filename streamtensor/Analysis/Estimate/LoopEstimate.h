@@ -40,7 +40,7 @@ struct LoopEstimate {
   mlir::scf::ForOp loop() const { return nest.back(); }
   /// Cycles after the begin of an iteration.
   int64_t readStage() const { return 0; }
-  int64_t writeStage() const { return depth - 2; }
+  int64_t writeStage() const { return depth < 2 ? 0 : depth - 2; }
   /// Iterations at the largest sizes.
   int64_t iterations() const;
   /// Cycles of all iterations, 0 when there is none.
@@ -48,7 +48,8 @@ struct LoopEstimate {
 };
 
 /// Estimates the pipelined loop that `nest` is flattened into (pipelinedNest).
-/// `arrays` are those behind the arguments of a stage.
+/// `arrays` are those behind the arguments of a stage. Interval and depth of a
+/// synthesis report (`hls.csynth`) count instead of estimates.
 LoopEstimate estimateLoop(llvm::ArrayRef<mlir::scf::ForOp> nest,
                           const ArrayBinding &arrays = ArrayBinding());
 

@@ -51,6 +51,8 @@ StringRef streamtensor::causeName(IntervalCause cause) {
     return "device memory port";
   case IntervalCause::MemoryBank:
     return "memory bank";
+  case IntervalCause::Synthesis:
+    return "csynth";
   }
   llvm_unreachable("all causes are named");
 }

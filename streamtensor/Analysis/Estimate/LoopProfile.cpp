@@ -70,9 +70,10 @@ ProfileEstimate streamtensor::estimateProfile(const LoopProfile &profile) {
     sums.add(*unit, count, isAddress(*unit) ? 1 : estimate.interval);
   }
   estimate.resources = sums.resources();
+  if (recurrence > 1 && recurrence >= profile.portAccesses)
+    sharing = visibleSharing(sharing, carriedLevels(addends));
   // A port that is accessed several times delays what needs the last access.
   sharing = std::max(sharing, profile.portAccesses - 1);
-  estimate.depth = pipelineDepth(
-      path, sharing, recurrence > 1 && recurrence >= profile.portAccesses);
+  estimate.depth = pipelineDepth(path, sharing);
   return estimate;
 }

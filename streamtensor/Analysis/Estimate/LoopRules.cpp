@@ -43,10 +43,14 @@ int64_t streamtensor::sharingCycles(int64_t uses, int64_t interval) {
   return llvm::divideCeil(uses, unitsFor(uses, interval)) - 1;
 }
 
-int64_t streamtensor::pipelineDepth(int64_t path, int64_t sharing,
-                                    bool isRecurrence) {
-  return kPipelineOverhead + path +
-         (isRecurrence ? llvm::divideCeil(sharing, 2) : sharing);
+int64_t streamtensor::visibleSharing(int64_t sharing, int64_t carried) {
+  if (carried <= 1)
+    return sharing;
+  return carried <= 3 ? 0 : llvm::divideCeil(sharing, 2);
+}
+
+int64_t streamtensor::pipelineDepth(int64_t path, int64_t sharing) {
+  return kPipelineOverhead + path + sharing;
 }
 
 int64_t streamtensor::balancedLevels(int64_t addends) {

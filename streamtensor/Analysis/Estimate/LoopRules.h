@@ -46,11 +46,16 @@ int64_t unitsFor(int64_t uses, int64_t interval);
 /// last one of `uses` begins so much later than the first.
 int64_t sharingCycles(int64_t uses, int64_t interval);
 
+/// What of `sharing` remains under a recurrence whose path has `carried` adders:
+/// a single adder comes after all else; along a chain of three the operands are
+/// needed one after the other anyway; longer ones hide half of it (published
+/// depths of sums with distance 1).
+int64_t visibleSharing(int64_t sharing, int64_t carried);
+
 /// Depth of a pipeline with a longest path of `path` cycles of operators
 /// (OperatorInfo::pathCycles) and reads, whose operations wait `sharing` cycles
-/// for their units. Under a recurrence the operations of the carried path do so
-/// anyway, half of the others on average.
-int64_t pipelineDepth(int64_t path, int64_t sharing, bool isRecurrence);
+/// for their units.
+int64_t pipelineDepth(int64_t path, int64_t sharing);
 
 /// Levels of adders from the products to the cell when synthesis balances the
 /// sum of `addends` products and an accumulator, which it may where unsafe

@@ -15,6 +15,7 @@
 
 #include "streamtensor/Analysis/Estimate/LoopFacts.h"
 #include "streamtensor/Analysis/Estimate/TaskSchedule.h"
+#include "streamtensor/Dialect/HLS/IR/HLS.h"
 
 #include <optional>
 
@@ -154,5 +155,18 @@ TaskEstimate streamtensor::estimateTask(func::FuncOp task) {
   task.walk([&](stream::BufferOp buffer) {
     estimate.resources += estimateBuffer(buffer);
   });
+  if (auto csynth = task->getAttrOfType<DictionaryAttr>(hls::kCsynthAttr)) {
+    auto number = [&](StringRef name, int64_t &out) {
+      if (auto value = csynth.getAs<IntegerAttr>(name))
+        out = value.getInt();
+    };
+    number("latency", estimate.latency);
+    number("dsp", estimate.resources.dsp);
+    number("lut", estimate.resources.lut);
+    number("ff", estimate.resources.ff);
+    number("bram18", estimate.resources.bram18);
+    number("uram", estimate.resources.uram);
+    estimate.isFromCsynth = true;
+  }
   return estimate;
 }

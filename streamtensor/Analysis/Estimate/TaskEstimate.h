@@ -32,6 +32,8 @@ struct TaskEstimate {
   int64_t latency = 0;      ///< from start to end
   int64_t initialDelay = 0; ///< from start to the first token written
   ResourceUse resources;
+  /// Latency and resources are those of a synthesis report (`hls.csynth`).
+  bool isFromCsynth = false;
 };
 
 /// Estimates a function marked `hls.task`, its stages included.

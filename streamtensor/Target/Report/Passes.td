@@ -1,6 +1,6 @@
 //===- Passes.td - Output of a design ----------------------*- tablegen -*-===//
 //
-// The pass that writes the files of a design.
+// Figures of synthesis, and the pass that writes the files of a design.
 //
 //===----------------------------------------------------------------------===//
 
@@ -8,6 +8,31 @@
 #define STREAMTENSOR_TARGET_REPORT_PASSES
 
 include "mlir/Pass/PassBase.td"
+
+def ImportCsynth : Pass<"st-import-csynth", "::mlir::ModuleOp"> {
+  let summary = "Take figures of synthesis reports instead of estimates";
+  let description = [{
+    Reads the reports that Vitis HLS wrote for a design (csynth.xml,
+    NAME_csynth.xml, or a directory with them) and sets `hls.csynth` on the
+    functions and pipelined loops that they are of. Interval, depth, latency and
+    resources in reports and networks are then these. Fails when the reports are
+    malformed, for another part or clock than the target, or of another design.
+
+    ```mlir
+    // streamtensor-opt --st-import-csynth="path=syn/report target=u280" hls.mlir
+    func.func private @scale(...) attributes {hls.task, hls.csynth = {bram18 = 0 : i64, dsp = 3 : i64, ff = 400 : i64, latency = 107 : i64, lut = 250 : i64, uram = 0 : i64}} {
+      scf.for %i = %c0 to %c100 step %c1 {
+        ...
+      } {hls.csynth = {depth = 8 : i64, ii = 1 : i64}, hls.label = "loop0", hls.pipeline = #hls.pipeline<ii = 1>}
+    ```
+  }];
+  let options = [
+    Option<"path", "path", "std::string", "\"\"",
+           "report, or directory of reports">,
+    Option<"target", "target", "std::string", "\"u55c\"",
+           "key of the device">
+  ];
+}
 
 def WriteDesign : Pass<"st-write-design", "::mlir::ModuleOp"> {
   let summary = "Write the files of a design from phase `hls`";

@@ -225,7 +225,10 @@ void ReportWriter::writeTasks() {
         json.attribute("depth", task.estimate.depth);
         json.attribute("latency_cycles", task.estimate.latency);
         json.attribute("initial_delay", task.estimate.initialDelay);
-        json.attribute("origin", "estimated");
+        json.attribute("origin",
+                       task.estimate.isFromCsynth ? "csynth" : "estimated");
+        json.attribute("ii_requested", task.estimate.requested);
+        json.attribute("ii_cause", causeName(task.estimate.cause));
         const ResourceUse &use = task.estimate.resources;
         json.attribute("dsp", use.dsp);
         json.attribute("lut", use.lut);

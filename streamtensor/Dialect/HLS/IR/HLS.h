@@ -36,6 +36,9 @@ inline constexpr llvm::StringLiteral kPipelineAttr = "hls.pipeline";
 inline constexpr llvm::StringLiteral kUnrollAttr = "hls.unroll";
 inline constexpr llvm::StringLiteral kTripCountAttr = "hls.trip_count";
 inline constexpr llvm::StringLiteral kLabelAttr = "hls.label";
+/// On pipelined loops and functions: what synthesis reported of them, a
+/// dictionary (`ii`, `depth`; `latency`, `dsp`, `lut`, `ff`, `bram18`, `uram`).
+inline constexpr llvm::StringLiteral kCsynthAttr = "hls.csynth";
 /// On allocations: an array of #hls.partition, the memory, the C++ name.
 inline constexpr llvm::StringLiteral kPartitionAttr = "hls.partition";
 inline constexpr llvm::StringLiteral kStorageAttr = "hls.storage";
