@@ -154,8 +154,9 @@ bool Reader::readModule(pugi::xml_node node, std::string name,
   pugi::xml_node overall = performance.child("SummaryOfOverallLatency");
   pugi::xml_node resources = node.child("AreaEstimates").child("Resources");
   if (!overall || !resources)
-    return fail("expected <SummaryOfOverallLatency> and <Resources> of module '" +
-                module.name + "'");
+    return fail(
+        "expected <SummaryOfOverallLatency> and <Resources> of module '" +
+        module.name + "'");
   const char *interval = overall.child("Interval-max")
                              ? "Interval-max"
                              : "PipelineInitiationInterval";
@@ -182,7 +183,8 @@ void Reader::readInstances(pugi::xml_node node, const std::string &parent,
                            CsynthReport &report, int nesting) {
   if (nesting > kDeepest)
     return;
-  for (pugi::xml_node instance : node.child("InstancesList").children("Instance")) {
+  for (pugi::xml_node instance :
+       node.child("InstancesList").children("Instance")) {
     std::string name = textOf(instance.child("ModuleName")).str();
     report.instances.emplace_back(parent, name);
     readInstances(instance, name, report, nesting + 1);

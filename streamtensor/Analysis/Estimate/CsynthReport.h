@@ -47,8 +47,8 @@ struct CsynthModule {
 
 /// A file.
 struct CsynthReport {
-  std::string top;  ///< the module that was synthesized
-  std::string part; ///< "xcu280-fsvh2892-2L-e"
+  std::string top;    ///< the module that was synthesized
+  std::string part;   ///< "xcu280-fsvh2892-2L-e"
   double clockNs = 0; ///< the target, without its uncertainty
   /// All modules of the design stand in it.
   bool isWholeDesign = false;

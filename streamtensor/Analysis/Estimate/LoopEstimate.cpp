@@ -236,12 +236,12 @@ LoopEstimate streamtensor::estimateLoop(ArrayRef<scf::ForOp> nest,
     sharing = visibleSharing(
         sharing, estimate.interval /
                      OperatorLibrary::standard().get("fadd_fabric").latency);
-  sharing = std::max(sharing, std::max(estimate.bounds.devicePort,
-                                       estimate.bounds.fifoPort) -
-                                  1);
+  sharing = std::max(
+      sharing,
+      std::max(estimate.bounds.devicePort, estimate.bounds.fifoPort) - 1);
   llvm::DenseMap<Value, int64_t> ready;
-  estimate.depth = pipelineDepth(
-      pathCycles(*loop.getBody(), ready, context), sharing);
+  estimate.depth =
+      pipelineDepth(pathCycles(*loop.getBody(), ready, context), sharing);
   if (auto csynth = loop->getAttrOfType<DictionaryAttr>(hls::kCsynthAttr)) {
     estimate.interval = csynth.getAs<IntegerAttr>("ii").getInt();
     estimate.depth = csynth.getAs<IntegerAttr>("depth").getInt();

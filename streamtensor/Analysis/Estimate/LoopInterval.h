@@ -28,7 +28,7 @@ enum class IntervalCause {
   FifoPort,   ///< one FIFO is accessed several times
   DevicePort, ///< device memory is accessed several times
   MemoryBank, ///< one bank of an array is accessed several times
-  Synthesis,   ///< a synthesis report says so
+  Synthesis,  ///< a synthesis report says so
 };
 
 /// "recurrence", "fifo port" ...

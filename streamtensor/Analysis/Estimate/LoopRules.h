@@ -46,10 +46,10 @@ int64_t unitsFor(int64_t uses, int64_t interval);
 /// last one of `uses` begins so much later than the first.
 int64_t sharingCycles(int64_t uses, int64_t interval);
 
-/// What of `sharing` remains under a recurrence whose path has `carried` adders:
-/// a single adder comes after all else; along a chain of three the operands are
-/// needed one after the other anyway; longer ones hide half of it (published
-/// depths of sums with distance 1).
+/// What of `sharing` remains under a recurrence whose path has `carried`
+/// adders: a single adder comes after all else; along a chain of three the
+/// operands are needed one after the other anyway; longer ones hide half of it
+/// (published depths of sums with distance 1).
 int64_t visibleSharing(int64_t sharing, int64_t carried);
 
 /// Depth of a pipeline with a longest path of `path` cycles of operators

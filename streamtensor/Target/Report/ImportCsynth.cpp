@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Vitis names the module of a function by the function, and that of a pipelined
-// loop beside other code FUNCTION_Pipeline_LABELS; a loop is named by the labels
-// of the loops that it is flattened from.
+// loop beside other code FUNCTION_Pipeline_LABELS; a loop is named by the
+// labels of the loops that it is flattened from.
 //
 //===----------------------------------------------------------------------===//
 
@@ -70,10 +70,9 @@ LogicalResult Importer::checkTarget(const DeviceInfo &device) {
   double period = 1000.0 / device.clockMHz;
   if (std::abs(report.clockNs - period) > 0.01)
     return module.emitError()
-           << "expected reports for a clock of " << device.clockMHz
-           << " MHz (" << llvm::formatv("{0:F2}", period).str()
-           << " ns) but got " << llvm::formatv("{0:F2}", report.clockNs).str()
-           << " ns";
+           << "expected reports for a clock of " << device.clockMHz << " MHz ("
+           << llvm::formatv("{0:F2}", period).str() << " ns) but got "
+           << llvm::formatv("{0:F2}", report.clockNs).str() << " ns";
   return success();
 }
 
@@ -204,8 +203,7 @@ LogicalResult Importer::run(const DeviceInfo &device) {
       if (function->hasAttr(hls::kTaskAttr) && !report.find(name))
         return function.emitError()
                << "expected a report of task '" << name
-               << "' among those of the whole design of '" << report.top
-               << "'";
+               << "' among those of the whole design of '" << report.top << "'";
   for (const CsynthModule &figures : report.modules)
     if (failed(attach(owners.lookup(figures.name), figures)))
       return failure();

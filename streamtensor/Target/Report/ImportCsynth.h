@@ -1,4 +1,5 @@
-//===- ImportCsynth.h - Figures of synthesis instead of estimates -*- C++ -*-===//
+//===- ImportCsynth.h - Figures of synthesis instead of estimates -*- C++
+//-*-===//
 //
 // Part of the StreamTensor project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -20,11 +21,11 @@
 namespace streamtensor {
 
 /// Reads the reports at `path` (readCsynthReports) and sets `hls.csynth` on the
-/// functions and loops of `module` (phase `hls`) that they are of; estimates use
-/// it. Fails, with an error on the module, when a report cannot be read, is for
-/// another part or clock than `device`, or does not match the design: a module
-/// or loop that it does not have, another trip count, a task without report in
-/// reports of a whole design.
+/// functions and loops of `module` (phase `hls`) that they are of; estimates
+/// use it. Fails, with an error on the module, when a report cannot be read, is
+/// for another part or clock than `device`, or does not match the design: a
+/// module or loop that it does not have, another trip count, a task without
+/// report in reports of a whole design.
 llvm::LogicalResult importCsynth(mlir::ModuleOp module, llvm::StringRef path,
                                  const DeviceInfo &device);
 
