@@ -66,6 +66,9 @@ private:
                 const std::string &why);
   void cut(const std::vector<TimedResult> &results);
   bool costsNothing(const std::vector<int64_t> &depths);
+  /// The most tokens that pass a FIFO in one invocation at any point: a deeper
+  /// one would hold those of the next.
+  int64_t tokensOf(unsigned fifo) const;
   std::vector<int64_t> shrinkInOrder(std::vector<int64_t> depths,
                                      const std::vector<unsigned> &order,
                                      int64_t most);
@@ -104,6 +107,13 @@ std::optional<TimedResult> Sizer::simulate(const ParameterValues &values,
   return simulateTimed(network, timed, error);
 }
 
+int64_t Sizer::tokensOf(unsigned fifo) const {
+  int64_t most = 1;
+  for (const TimedResult &result : unbounded)
+    most = std::max(most, result.fifos[fifo].tokens / options.invocations);
+  return most;
+}
+
 bool Sizer::simulateUnbounded() {
   for (size_t point = 0; point < options.points.size(); ++point) {
     std::optional<TimedResult> result =
@@ -126,12 +136,14 @@ void Sizer::growFifo(unsigned fifo, const TimedResult &result, size_t point,
   int64_t &depth = sizing.depths[fifo];
   const int64_t peak = unbounded[point].fifos[fifo].peak;
   // Up to the peak nobody can be hindered; beyond it only where others are.
-  depth = depth < peak ? std::min(2 * depth, peak) : 2 * depth;
+  const int64_t most = std::max(depth, tokensOf(fifo));
+  depth = std::min(most, depth < peak ? std::min(2 * depth, peak) : 2 * depth);
   if (sizing.reasons[fifo].empty())
     sizing.reasons[fifo] = why;
 }
 
-/// The smallest full FIFO of the cycle grows.
+/// The smallest full FIFO of the cycle grows. One that holds all tokens of an
+/// invocation is never to blame.
 bool Sizer::growCycle(const TimedResult &result, size_t point) {
   const TimedBlock *smallest = nullptr;
   auto bits = [&](const TimedBlock &block) {
@@ -139,6 +151,7 @@ bool Sizer::growCycle(const TimedResult &result, size_t point) {
   };
   for (const TimedBlock &block : result.deadlock)
     if (block.isWrite && !network.fifos[block.fifo].isControl &&
+        sizing.depths[block.fifo] < tokensOf(block.fifo) &&
         (!smallest || bits(block) < bits(*smallest)))
       smallest = &block;
   if (!smallest) {
@@ -159,7 +172,8 @@ bool Sizer::growSlow(const TimedResult &result, size_t point) {
   for (unsigned fifo = 0; fifo < network.fifos.size(); ++fifo) {
     const TimedFifo &info = network.fifos[fifo];
     if (info.isControl || result.fifos[fifo].waitFull == 0 ||
-        sizing.depths[fifo] >= unbounded[point].fifos[fifo].peak)
+        sizing.depths[fifo] >=
+            std::min(unbounded[point].fifos[fifo].peak, tokensOf(fifo)))
       continue;
     if (network.processes[info.writer].kind != "dma_in")
       inner.push_back(fifo);
@@ -234,7 +248,7 @@ bool Sizer::costsNothing(const std::vector<int64_t> &depths) {
     std::optional<TimedResult> result =
         simulate(options.points[point], &depths);
     if (!result || !result->deadlock.empty() ||
-        result->cycles > unbounded[point].cycles)
+        result->cycles > sizing.points[point].cycles)
       return false;
   }
   return true;
@@ -271,7 +285,16 @@ std::optional<TimedSizing> Sizer::shrink(int64_t most) {
       continue;
     order.push_back(fifo);
     for (const TimedResult &result : unbounded)
-      depths[fifo] = std::max(depths[fifo], result.fifos[fifo].peak);
+      depths[fifo] = std::max(
+          depths[fifo], std::min(result.fifos[fifo].peak, tokensOf(fifo)));
+  }
+  // What these cost is what is possible.
+  for (size_t point = 0; point < options.points.size(); ++point) {
+    std::optional<TimedResult> result =
+        simulate(options.points[point], &depths);
+    if (!result)
+      return std::nullopt;
+    sizing.points[point].cycles = result->cycles;
   }
   const std::vector<int64_t> peaks = depths;
   auto bits = [&](unsigned fifo) {
@@ -306,8 +329,6 @@ std::optional<TimedSizing> Sizer::shrink(int64_t most) {
       sizing.reasons[fifo] = sizing.depths[fifo] <= 1
                                  ? "one token costs no time"
                                  : "the smallest depth that costs no time";
-  for (TimedSizingPoint &point : sizing.points)
-    point.cycles = point.cyclesUnbounded;
   return std::move(sizing);
 }
 

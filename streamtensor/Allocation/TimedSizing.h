@@ -60,11 +60,11 @@ std::optional<TimedSizing> growDepths(const TimedNetwork &network,
 TimedSizing sameDepths(const TimedNetwork &network);
 
 /// The smallest depths, each at least that of `network`, at which no point is
-/// slower than with FIFOs that are never full (`tolerance` is not used): one
-/// FIFO after the other is made as shallow as the rest allows, in several
-/// orders, and the fewest bits win. No single FIFO of the result can be
-/// shallower. `most` limits the simulations; when it is reached, what has been
-/// found so far counts, and is still right.
+/// slower than with FIFOs that hold all tokens of an invocation (`tolerance` is
+/// not used): one FIFO after the other is made as shallow as the rest allows,
+/// in several orders, and the fewest bits win. No single FIFO of the result can
+/// be shallower. `most` limits the simulations; when it is reached, what has
+/// been found so far counts, and is still right.
 std::optional<TimedSizing> smallestDepths(const TimedNetwork &network,
                                           const TimedSizingOptions &options,
                                           int64_t most, std::string &error);
