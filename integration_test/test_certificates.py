@@ -421,7 +421,10 @@ def test_values_that_cannot_be_reduced_are_enumerated(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("make", "change", "reason"), CERTIFICATE + WITNESS + NETWORK, ids=lambda value: str(value)[:40]
+    ("make", "change", "reason"),
+    CERTIFICATE + WITNESS + NETWORK,
+    # Of a function its name: its text holds an address, which differs from run to run.
+    ids=lambda value: getattr(value, "__name__", str(value)[:40]),
 )
 def test_refusals(
     make: Callable[[], Design], change: Callable[[Design], None], reason: str, tmp_path: Path
