@@ -103,11 +103,14 @@ FailureOr<TimedSizing> streamtensor::sizeFifos(ModuleOp module,
   FailureOr<DesignInfo> design = collectPlacedDesign(lowered, device, ports);
   if (failed(design))
     return failure();
-  FailureOr<TimedNetwork> network = deriveNetwork(lowered, *design, device);
-  if (failed(network))
+  FailureOr<std::optional<TimedNetwork>> derived =
+      deriveNetwork(lowered, *design, device);
+  if (failed(derived))
     return failure();
-  TimedSizingOptions options;
-  options.points = pointsOf(*network);
+  // Without a network the depths stay those of program order.
+  if (!*derived)
+    return TimedSizing();
+  TimedNetwork *network = &**derived;
   // First of all, it must end.
   std::vector<std::string> reasons(network->fifos.size());
   for (const ParameterValues &values : pointsOf(*network))

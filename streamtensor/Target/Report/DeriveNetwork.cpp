@@ -35,7 +35,7 @@ public:
              const DeviceInfo &device)
       : module(module), design(design), device(device) {}
 
-  FailureOr<TimedNetwork> run();
+  FailureOr<std::optional<TimedNetwork>> run();
 
 private:
   void addMemory();
@@ -55,6 +55,8 @@ private:
   const DeviceInfo &device;
   TimedNetwork network;
   llvm::StringMap<unsigned> fifoOf, portOf;
+  /// Something that a network cannot say was met.
+  bool hasObstacle = false;
   /// What arguments of the task at hand, and of its stages, stand for.
   llvm::DenseMap<Value, unsigned> fifos, ports;
   llvm::DenseMap<Value, TripCount> counts;
@@ -348,10 +350,14 @@ LogicalResult ProgramBuilder::build(ArrayRef<ScheduleNode> schedule,
       auto choice = cast<scf::IfOp>(node.op);
       std::optional<IndexExpr> condition =
           conditions.build(choice.getCondition());
-      if (!condition || !condition->isEvaluable())
-        return choice.emitOpError(
-            "expected a condition on induction variables only around accesses, "
-            "because when they happen must not depend on data");
+      if (!condition || !condition->isEvaluable()) {
+        choice.emitWarning(
+            "a run-time size decides about accesses of a fifo, which a timed "
+            "network cannot say: the design has no certificate of its fifo "
+            "depths and is not simulated in time");
+        derivation.hasObstacle = true;
+        return failure();
+      }
       TimedNode result;
       result.kind = TimedNode::Kind::Branch;
       result.condition = *condition;
@@ -586,7 +592,7 @@ LogicalResult Derivation::addGroup(func::FuncOp group) {
   return success();
 }
 
-FailureOr<TimedNetwork> Derivation::run() {
+FailureOr<std::optional<TimedNetwork>> Derivation::run() {
   network.design = design.function;
   network.clockNs = 1e3 / double(device.clockMHz);
   for (const dataflow::ParameterRange &parameter : design.parameters)
@@ -603,16 +609,19 @@ FailureOr<TimedNetwork> Derivation::run() {
       });
   addMemory();
   for (auto function : module.getOps<func::FuncOp>())
-    if (function->hasAttr(hls::kDataflowAttr) && failed(addGroup(function)))
+    if (function->hasAttr(hls::kDataflowAttr) && failed(addGroup(function))) {
+      if (hasObstacle)
+        return std::optional<TimedNetwork>();
       return failure();
+    }
   if (std::optional<std::string> fault = network.check())
     return module.emitError()
            << "internal error: the timed network is wrong: " << *fault;
-  return std::move(network);
+  return std::optional<TimedNetwork>(std::move(network));
 }
 
-FailureOr<TimedNetwork> streamtensor::deriveNetwork(ModuleOp module,
-                                                    const DesignInfo &design,
-                                                    const DeviceInfo &device) {
+FailureOr<std::optional<TimedNetwork>>
+streamtensor::deriveNetwork(ModuleOp module, const DesignInfo &design,
+                            const DeviceInfo &device) {
   return Derivation(module, design, device).run();
 }

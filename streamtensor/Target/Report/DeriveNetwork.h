@@ -29,10 +29,12 @@ namespace streamtensor {
 ///    `GROUP_end` that takes no time.
 ///  - Arguments of one bundle share a port. On a device with HBM a channel has
 ///    its part of the peak bandwidth; elsewhere there is one channel.
-/// Emits an error and fails where accesses depend on data.
-mlir::FailureOr<TimedNetwork> deriveNetwork(mlir::ModuleOp module,
-                                            const DesignInfo &design,
-                                            const DeviceInfo &device);
+/// Nothing, after a warning, where a condition around accesses depends on a
+/// run-time size: networks cannot say that. Emits an error and fails for what
+/// is no phase hls.
+mlir::FailureOr<std::optional<TimedNetwork>>
+deriveNetwork(mlir::ModuleOp module, const DesignInfo &design,
+              const DeviceInfo &device);
 
 } // namespace streamtensor
 

@@ -271,21 +271,26 @@ LogicalResult streamtensor::writeDesign(ModuleOp module,
     return failure();
   std::string hash = sha256Hex(kernel);
 
-  FailureOr<TimedNetwork> network = deriveNetwork(module, *design, *device);
+  FailureOr<std::optional<TimedNetwork>> network =
+      deriveNetwork(module, *design, *device);
   if (failed(network))
     return failure();
   DesignOptions described = options;
-  if (failed(simulateDesign(module, *network, described)))
-    return failure();
-  const std::string networkText = printNetwork(*network);
-  // A module that was not sized (a text given by hand) may deadlock.
-  std::optional<DepthCertificate> certificate = certifyDepths(*network, error);
-  if (!certificate && options.requireCertificate)
-    return module.emitError() << "expected fifo depths with which the design "
-                                 "ends but got a "
-                              << error;
+  std::string networkText;
+  std::optional<DepthCertificate> certificate;
+  if (*network) {
+    networkText = printNetwork(**network);
+    if (failed(simulateDesign(module, **network, described)))
+      return failure();
+    // A module that was not sized (a text given by hand) may deadlock.
+    certificate = certifyDepths(**network, error);
+    if (!certificate && options.requireCertificate)
+      return module.emitError() << "expected fifo depths with which the design "
+                                   "ends but got a "
+                                << error;
+  }
   if (certificate) {
-    if (failed(addSlowdown(module, *network, *certificate)))
+    if (failed(addSlowdown(module, **network, *certificate)))
       return failure();
     described.certificate = summarize(*certificate);
   }
@@ -310,10 +315,11 @@ LogicalResult streamtensor::writeDesign(ModuleOp module,
       failed(writeFile(module, outputDir, "hls/kernel.cpp", kernel)) ||
       failed(writeHeaders(module, outputDir)) ||
       failed(writeFile(module, outputDir, "connectivity.cfg", connectivity)) ||
-      failed(writeFile(module, outputDir, "network.pn.json", networkText)) ||
+      (*network &&
+       failed(writeFile(module, outputDir, "network.pn.json", networkText))) ||
       (certificate &&
        failed(writeFile(module, outputDir, "certificate.json",
-                        printCertificate(*network, *certificate, hash,
+                        printCertificate(**network, *certificate, hash,
                                          sha256Hex(networkText))))) ||
       failed(writeFile(module, outputDir, "Makefile", make)) ||
       failed(writeConstants(module, *design, outputDir)) ||
