@@ -279,8 +279,14 @@ LogicalResult ProgramBuilder::buildAccess(const ScheduleNode &node,
     return success();
   }
   auto port = derivation.ports.find(node.target);
-  if (port == derivation.ports.end())
-    return node.op->emitOpError("expected memory with a port");
+  if (port == derivation.ports.end()) {
+    node.op->emitWarning("memory without a port of the design is accessed, "
+                         "which a timed network cannot say: the design has no "
+                         "certificate of its fifo depths and is not simulated "
+                         "in time");
+    derivation.hasObstacle = true;
+    return failure();
+  }
   access.target = port->second;
   const TimedPort &info = derivation.network.memory.ports[port->second];
   const auto type = cast<MemRefType>(memoryType(node.op));
@@ -392,8 +398,10 @@ void Derivation::bindCall(func::CallOp call) {
     const Value stream = streamOf(operand);
     if (auto fifo = fifos.find(stream); fifo != fifos.end())
       fifos[argument] = fifo->second;
-    if (auto port = ports.find(operand); port != ports.end())
-      ports[argument] = port->second;
+    if (isa<MemRefType>(operand.getType()))
+      if (Value memory = deviceMemoryOf(operand))
+        if (auto port = ports.find(memory); port != ports.end())
+          ports[argument] = port->second;
     // A size, or a trip count that the caller has computed.
     if (operand.getType().isIndex())
       if (std::optional<TripCount> count =
