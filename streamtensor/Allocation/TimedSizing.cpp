@@ -21,15 +21,6 @@ using namespace streamtensor;
 /// A load that runs further ahead than this is a buffer, not a FIFO.
 static constexpr int64_t kMostLoadDepth = 512;
 
-double TimedSizing::slowdown() const {
-  double largest = 1;
-  for (const TimedSizingPoint &point : points)
-    if (point.cyclesUnbounded > 0)
-      largest = std::max(largest,
-                         double(point.cycles) / double(point.cyclesUnbounded));
-  return largest;
-}
-
 int64_t streamtensor::depthBits(const TimedNetwork &network,
                                 const std::vector<int64_t> &depths) {
   int64_t bits = 0;
@@ -62,8 +53,7 @@ private:
   bool growAt(size_t point);
   bool growCycle(const TimedResult &result, size_t point);
   bool growSlow(const TimedResult &result, size_t point);
-  void growFifo(unsigned fifo, const TimedResult &result, size_t point,
-                const std::string &why);
+  void growFifo(unsigned fifo, size_t point, const std::string &why);
   void cut(const std::vector<TimedResult> &results);
   bool costsNothing(const std::vector<int64_t> &depths);
   /// The most tokens that pass a FIFO in one invocation at any point: a deeper
@@ -131,8 +121,7 @@ bool Sizer::simulateUnbounded() {
   return true;
 }
 
-void Sizer::growFifo(unsigned fifo, const TimedResult &result, size_t point,
-                     const std::string &why) {
+void Sizer::growFifo(unsigned fifo, size_t point, const std::string &why) {
   int64_t &depth = sizing.depths[fifo];
   const int64_t peak = unbounded[point].fifos[fifo].peak;
   // Up to the peak nobody can be hindered; beyond it only where others are.
@@ -159,7 +148,7 @@ bool Sizer::growCycle(const TimedResult &result, size_t point) {
             describeDeadlock(network, result);
     return false;
   }
-  growFifo(smallest->fifo, result, point,
+  growFifo(smallest->fifo, point,
            "less deadlocks in stalling pipelines" + at(point) + ": " +
                describeDeadlock(network, result, 4));
   return true;
@@ -181,7 +170,7 @@ bool Sizer::growSlow(const TimedResult &result, size_t point) {
       loads.push_back(fifo);
   }
   for (unsigned fifo : inner.empty() ? loads : inner)
-    growFifo(fifo, result, point,
+    growFifo(fifo, point,
              "'" + network.processes[network.fifos[fifo].writer].name +
                  "' waited " + std::to_string(result.fifos[fifo].waitFull) +
                  " cycles for it" + at(point));

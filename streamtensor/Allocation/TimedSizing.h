@@ -44,9 +44,6 @@ struct TimedSizing {
   std::vector<std::string> reasons;
   std::vector<TimedSizingPoint> points;
   int64_t simulations = 0;
-
-  /// The largest ratio of cycles and cycles with FIFOs that are never full.
-  double slowdown() const;
 };
 
 /// Makes FIFOs deeper than `network` has them until every point ends, within

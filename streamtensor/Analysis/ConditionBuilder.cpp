@@ -12,8 +12,19 @@
 
 #include "streamtensor/Analysis/ConditionBuilder.h"
 
+#include "mlir/IR/Matchers.h"
+
 using namespace mlir;
 using namespace streamtensor;
+
+std::optional<int64_t> streamtensor::integerConstant(Value value) {
+  IntegerAttr attribute;
+  if (!matchPattern(value, m_Constant(&attribute)))
+    return std::nullopt;
+  if (attribute.getType().isInteger(1))
+    return attribute.getValue().getZExtValue();
+  return attribute.getValue().getSExtValue();
+}
 
 static IndexExpr buildAffine(AffineExpr expr, unsigned numDims,
                              ArrayRef<IndexExpr> operands) {

@@ -24,6 +24,10 @@
 
 namespace streamtensor {
 
+/// The value of an integer or index constant, a bit as 0 or 1; nothing for
+/// anything else.
+std::optional<int64_t> integerConstant(mlir::Value value);
+
 class ConditionBuilder {
 public:
   /// Says which values are constants.

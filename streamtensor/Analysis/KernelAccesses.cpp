@@ -19,7 +19,6 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/DenseMap.h"
 
 using namespace mlir;
@@ -37,12 +36,7 @@ static std::optional<int64_t> getConstant(Value value,
     known.insert(maxima.begin(), maxima.end());
     return trip.evaluate(known);
   }
-  IntegerAttr attribute;
-  if (!matchPattern(value, m_Constant(&attribute)))
-    return std::nullopt;
-  if (attribute.getType().isInteger(1))
-    return attribute.getValue().getZExtValue();
-  return attribute.getValue().getSExtValue();
+  return integerConstant(value);
 }
 
 static bool hasAccesses(Operation *op) {

@@ -20,8 +20,6 @@
 #include "streamtensor/Dialect/HLS/IR/HLS.h"
 #include "streamtensor/Dialect/Stream/IR/Stream.h"
 
-#include "mlir/IR/Matchers.h"
-
 #include <cmath>
 
 using namespace mlir;
@@ -68,20 +66,11 @@ private:
 class ProgramBuilder {
 public:
   explicit ProgramBuilder(Derivation &derivation)
-      : derivation(derivation),
-        conditions([](Value value) { return constantOf(value); }) {}
+      : derivation(derivation), conditions(integerConstant) {}
 
   LogicalResult build(ArrayRef<ScheduleNode> schedule, unsigned level,
                       TimedSequence &program);
 
-  static std::optional<int64_t> constantOf(Value value) {
-    IntegerAttr attribute;
-    if (!matchPattern(value, m_Constant(&attribute)))
-      return std::nullopt;
-    if (attribute.getType().isInteger(1))
-      return attribute.getValue().getZExtValue();
-    return attribute.getValue().getSExtValue();
-  }
   /// How often `loop` runs, on parameters.
   FailureOr<TripCount> tripsOf(scf::ForOp loop);
   /// `value` on parameters; nothing for anything else.
@@ -146,7 +135,7 @@ std::optional<TripCount> ProgramBuilder::countOf(AffineExpr expr,
 }
 
 std::optional<TripCount> ProgramBuilder::countOf(Value value) {
-  if (std::optional<int64_t> constant = constantOf(value))
+  if (std::optional<int64_t> constant = integerConstant(value))
     return TripCount(*constant);
   auto known = derivation.counts.find(value);
   if (known != derivation.counts.end())
@@ -166,8 +155,8 @@ std::optional<TripCount> ProgramBuilder::countOf(Value value) {
 }
 
 FailureOr<TripCount> ProgramBuilder::tripsOf(scf::ForOp loop) {
-  std::optional<int64_t> lower = constantOf(loop.getLowerBound());
-  std::optional<int64_t> step = constantOf(loop.getStep());
+  std::optional<int64_t> lower = integerConstant(loop.getLowerBound());
+  std::optional<int64_t> step = integerConstant(loop.getStep());
   std::optional<TripCount> upper = countOf(loop.getUpperBound());
   if (!lower || !step || *step <= 0 || !upper)
     return loop.emitOpError("expected bounds that are constants or sums of "
@@ -187,8 +176,8 @@ FailureOr<TripCount> ProgramBuilder::enter(scf::ForOp loop, unsigned level) {
   FailureOr<TripCount> trips = tripsOf(loop);
   if (failed(trips))
     return failure();
-  conditions.enter(loop, level, *constantOf(loop.getLowerBound()),
-                   *constantOf(loop.getStep()) * unrollFactor(loop));
+  conditions.enter(loop, level, *integerConstant(loop.getLowerBound()),
+                   *integerConstant(loop.getStep()) * unrollFactor(loop));
   loops.push_back(loop);
   return trips;
 }
@@ -245,7 +234,7 @@ int64_t ProgramBuilder::contiguousBeats(const ScheduleNode &node,
     for (const auto &[value, multiple] : offset->terms)
       if (value == loop.getInductionVar())
         factor += multiple;
-    const std::optional<int64_t> step = constantOf(loop.getStep());
+    const std::optional<int64_t> step = integerConstant(loop.getStep());
     const int64_t trips = tripCount(loop);
     if (trips == 1)
       continue;

@@ -164,12 +164,13 @@ static ParameterValues affordableValues(const TimedNetwork &network) {
   return values;
 }
 
-/// One run at the largest affordable sizes; what it says goes to the report.
+/// One run at `values`; what it says goes to the report.
 static LogicalResult simulateDesign(ModuleOp module,
                                     const TimedNetwork &network,
+                                    const ParameterValues &values,
                                     DesignOptions &report) {
   TimedOptions options;
-  options.values = affordableValues(network);
+  options.values = values;
   std::string error;
   std::optional<TimedResult> result = simulateTimed(network, options, error);
   if (!result)
@@ -190,10 +191,10 @@ static LogicalResult simulateDesign(ModuleOp module,
       {"label", "simulated"}};
   if (!result->deadlock.empty())
     simulation["deadlock"] = describeDeadlock(network, *result);
-  llvm::json::Object values;
-  for (const auto &[name, value] : options.values)
-    values[name] = value;
-  simulation["values"] = std::move(values);
+  llvm::json::Object sizes;
+  for (const auto &[name, value] : values)
+    sizes[name] = value;
+  simulation["values"] = std::move(sizes);
   report.simulation = std::move(simulation);
   for (size_t i = 0; i < network.fifos.size(); ++i)
     if (!network.fifos[i].isControl)
@@ -204,12 +205,13 @@ static LogicalResult simulateDesign(ModuleOp module,
 /// Simulates several invocations with the depths, and with FIFOs that are never
 /// full; nothing where that takes too long for a compile.
 static LogicalResult addSlowdown(ModuleOp module, const TimedNetwork &network,
+                                 const ParameterValues &values,
                                  DepthCertificate &certificate) {
-  TimedOptions options;
-  options.values = affordableValues(network);
-  options.invocations = certificate.invocations;
-  if (simulationWork(network, options.values) > kMostWork)
+  if (simulationWork(network, values) > kMostWork)
     return success();
+  TimedOptions options;
+  options.values = values;
+  options.invocations = certificate.invocations;
   std::string error;
   std::optional<TimedResult> bounded = simulateTimed(network, options, error);
   options.unbounded = true;
@@ -280,7 +282,8 @@ LogicalResult streamtensor::writeDesign(ModuleOp module,
   std::optional<DepthCertificate> certificate;
   if (*network) {
     networkText = printNetwork(**network);
-    if (failed(simulateDesign(module, **network, described)))
+    const ParameterValues values = affordableValues(**network);
+    if (failed(simulateDesign(module, **network, values, described)))
       return failure();
     // A module that was not sized (a text given by hand) may deadlock.
     certificate = certifyDepths(**network, error);
@@ -288,11 +291,11 @@ LogicalResult streamtensor::writeDesign(ModuleOp module,
       return module.emitError() << "expected fifo depths with which the design "
                                    "ends but got a "
                                 << error;
-  }
-  if (certificate) {
-    if (failed(addSlowdown(module, **network, *certificate)))
-      return failure();
-    described.certificate = summarize(*certificate);
+    if (certificate) {
+      if (failed(addSlowdown(module, **network, values, *certificate)))
+        return failure();
+      described.certificate = summarize(*certificate);
+    }
   }
   auto text = [](auto &&write) {
     std::string buffer;
