@@ -7,6 +7,7 @@
 #   make fuzz      random programs against PyTorch: N of them from seed FIRST on,
 #                  FUZZ_FLAGS=--interpret-only without C simulation; can be
 #                  interrupted and started again
+#   make fuzz-networks   10,000 mutated network files with sanitizers
 #   make bench     measure the figures of benchmarks/README.md
 #   make docs      the reference of passes and dialects, in build/docs
 #   make format    format the C++ and Python sources
@@ -28,7 +29,7 @@ FIRST ?= 0
 FUZZ_FLAGS ?=
 
 .DEFAULT_GOAL := build
-.PHONY: build setup configure demo test fuzz bench docs format clean
+.PHONY: build setup configure demo test fuzz fuzz-networks bench docs format clean
 
 setup:
 	@utils/setup.sh
@@ -51,6 +52,9 @@ test: build
 
 fuzz: build
 	@cd integration_test && ../$(VENV)/bin/python -m random_programs --first $(FIRST) --count $(N) $(FUZZ_FLAGS)
+
+fuzz-networks: setup
+	@$(VENV)/bin/python benchmarks/fuzz_networks.py
 
 bench: build
 	@python3 benchmarks/run.py --build-dir $(BUILD)

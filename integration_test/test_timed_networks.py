@@ -139,6 +139,17 @@ def test_options(write: Callable[[Any], Path], tmp_path: Path) -> None:
     assert len(text.stdout.splitlines()) <= 40
 
 
+def test_limit_of_events(write: Callable[[Any], Path]) -> None:
+    path = write(SMALL)
+    assert report(path, "--max-events=1000") == report(path)
+    run = simulate(f"--network={path}", "--max-events=10")
+    assert run.returncode == 1
+    [line] = run.stderr.splitlines()
+    assert line.startswith(
+        f"streamtensor-sim: error: {path}: expected at most 10 events but got more by cycle "
+    )
+
+
 def test_values_set_parameters(write: Callable[[Any], Path]) -> None:
     network = copy.deepcopy(SMALL)
     network["processes"][1] = {
@@ -353,6 +364,7 @@ def test_bad_files(write: Callable[[Any], Path], tmp_path: Path) -> None:
         ["--network=a.json", "--invocations=three"],
         ["--network=a.json", "--invocations=100000000000000000000"],
         ["--network=a.json", "--invocations=2000000000"],
+        ["--network=a.json", "--max-events=0"],
         ["--network=a.json", "--values=seq"],
         ["--network=a.json", "--values=seq=x"],
     ),

@@ -25,7 +25,9 @@ using Kind = TimedNode::Kind;
 static constexpr int64_t kMostAccesses = int64_t(1) << 42;
 static constexpr int64_t kMostCycles = int64_t(1) << 40;
 static constexpr int64_t kMostBeats = int64_t(1) << 20;
-static constexpr int64_t kMostDecisions = int64_t(1) << 28;
+/// Beyond these, reading a network takes longer than seconds.
+static constexpr int64_t kMostDecisions = int64_t(1) << 24;
+static constexpr int64_t kMostParts = int64_t(1) << 12;
 
 TimedNode streamtensor::waitFor(int64_t cycles) {
   TimedNode node;
@@ -69,6 +71,42 @@ TimedNode streamtensor::timedPipeline(std::vector<TripCount> trips, int64_t ii,
   node.depth = depth;
   node.body = std::move(body);
   return node;
+}
+
+SplitPattern::SplitPattern(const AccessPattern &pattern) {
+  for (const auto &level : pattern.levels) {
+    isEmpty |= level.second == 0;
+    if (level.second > 1)
+      levels.push_back(level);
+  }
+  if (isEmpty)
+    levels.clear();
+  std::stable_sort(
+      levels.begin(), levels.end(),
+      [](const auto &a, const auto &b) { return a.first > b.first; });
+  // From the innermost level on; where one begins within those inside of it,
+  // the one with the fewest repetitions is written out.
+  int64_t span = 0;
+  for (size_t l = levels.size(); l-- > 0;) {
+    while (l < levels.size() && levels[l].first <= span) {
+      size_t fewest = l;
+      for (size_t inner = l; inner < levels.size(); ++inner)
+        if (levels[inner].second < levels[fewest].second)
+          fewest = inner;
+      parts.push_back(levels[fewest]);
+      if (fewest != l)
+        span -= levels[fewest].first * (levels[fewest].second - 1);
+      levels.erase(levels.begin() + fewest);
+      if (fewest == l)
+        break;
+    }
+    if (parts.empty() || l < levels.size()) {
+      // The span of all levels from here on.
+      span = 0;
+      for (size_t inner = l; inner < levels.size(); ++inner)
+        span += levels[inner].first * (levels[inner].second - 1);
+    }
+  }
 }
 
 ParameterValues TimedNetwork::maxima() const { return complete({}); }
@@ -271,7 +309,9 @@ private:
   void checkMemory() const;
   /// Returns the cycles of `process` when it never waits.
   int64_t checkProcess(const TimedProcess &process);
-  void checkPattern(const AccessPattern &pattern, int64_t latency) const;
+  /// Adds the parts of a pattern that interleave to those of its process.
+  void checkPattern(const AccessPattern &pattern, int64_t latency,
+                    int64_t &parts) const;
   void checkAccess(AccessKind kind, unsigned target, int64_t beats,
                    int64_t contiguous) const;
   /// Returns the cycles of `sequence`, which stands inside of loops with these
@@ -290,8 +330,8 @@ private:
   /// The process at hand.
   unsigned self = 0;
   std::string where;
-  /// Cycles seen so far.
-  int64_t total = 0;
+  /// Cycles and decisions seen so far.
+  int64_t total = 0, decisions = 0;
 };
 
 } // namespace
@@ -304,6 +344,7 @@ static int64_t multiply(int64_t a, int64_t b) {
 }
 
 void Checker::checkFifos() const {
+  double bits = 0;
   for (const TimedFifo &fifo : network.fifos) {
     const std::string where = "fifo '" + fifo.name + "'";
     checkEnds(where, fifo.writer, fifo.reader);
@@ -322,6 +363,9 @@ void Checker::checkFifos() const {
     if (fifo.depth > kMostAccesses)
       throw Fault{where + ": expected a depth of at most " +
                   std::to_string(kMostAccesses)};
+    bits += double(fifo.depth) * double(fifo.lanes) * double(fifo.widthBits);
+    if (bits > 0x1p52)
+      throw Fault{where + ": expected at most 2^52 bits in all fifos together"};
   }
 }
 
@@ -402,6 +446,32 @@ int64_t Checker::checkTrips(const TimedNode &node,
   return product;
 }
 
+static bool usesLevel(const TimedSequence &sequence, unsigned level) {
+  return std::any_of(
+      sequence.begin(), sequence.end(), [&](const TimedNode &node) {
+        return (node.kind == Kind::Branch && node.condition.uses(level)) ||
+               usesLevel(node.body, level) || usesLevel(node.otherwise, level);
+      });
+}
+
+/// How many conditions are decided, in this sequence behind `level` loops, when
+/// loops are written out on which some condition in them depends.
+static int64_t countDecisions(const TimedSequence &sequence, unsigned level,
+                              const ParameterValues &values) {
+  int64_t decisions = 0;
+  for (const TimedNode &node : sequence) {
+    const unsigned inner = level + unsigned(node.trips.size());
+    int64_t own = node.kind == Kind::Branch;
+    own += countDecisions(node.body, inner, values) +
+           countDecisions(node.otherwise, inner, values);
+    for (unsigned l = level; l < inner && own > 0; ++l)
+      if (usesLevel(node.body, l))
+        own = multiply(own, node.trips[l - level].evaluate(values));
+    decisions = std::min(decisions + own, kMostCycles);
+  }
+  return decisions;
+}
+
 int64_t Checker::checkSequence(const TimedSequence &sequence,
                                const std::vector<int64_t> &trips,
                                const TimedNode *pipeline) const {
@@ -430,13 +500,6 @@ int64_t Checker::checkSequence(const TimedSequence &sequence,
                     std::to_string(trips.size()) +
                     " loops around it but got '" + node.condition.toString() +
                     "'"};
-      int64_t decisions = 1;
-      for (unsigned level = 0; level < trips.size(); ++level)
-        if (node.condition.uses(level))
-          decisions = multiply(decisions, trips[level]);
-      if (decisions > kMostDecisions)
-        throw Fault{where + ": expected a condition that is decided at most " +
-                    std::to_string(kMostDecisions) + " times"};
       cycles += std::max(checkSequence(node.body, trips, pipeline),
                          checkSequence(node.otherwise, trips, pipeline));
       break;
@@ -473,8 +536,8 @@ int64_t Checker::checkSequence(const TimedSequence &sequence,
   return cycles;
 }
 
-void Checker::checkPattern(const AccessPattern &pattern,
-                           int64_t latency) const {
+void Checker::checkPattern(const AccessPattern &pattern, int64_t latency,
+                           int64_t &parts) const {
   double last = double(pattern.first), accesses = 1;
   for (const auto &[step, count] : pattern.levels) {
     if (count < 0 || (count > 1 && step < 1))
@@ -494,6 +557,13 @@ void Checker::checkPattern(const AccessPattern &pattern,
                                    : int64_t(std::min(last, 0x1p60)))};
   if (accesses > double(kMostAccesses))
     throw Fault{where + ": expected at most 2^42 accesses to a port"};
+  const SplitPattern split(pattern);
+  int64_t product = split.parts.empty() ? 0 : 1;
+  for (const auto &level : split.parts)
+    product = multiply(product, level.second);
+  if ((parts += product) > kMostParts)
+    throw Fault{where + ": expected at most " + std::to_string(kMostParts) +
+                " groups of accesses that interleave"};
 }
 
 int64_t Checker::checkProcess(const TimedProcess &process) {
@@ -501,6 +571,11 @@ int64_t Checker::checkProcess(const TimedProcess &process) {
   where = "process '" + process.name + "'";
   if (process.hasProgram) {
     const int64_t cycles = checkSequence(process.program, {}, nullptr);
+    if ((decisions += countDecisions(process.program, 0, values)) >
+        kMostDecisions)
+      throw Fault{where + ": expected at most " +
+                  std::to_string(kMostDecisions) +
+                  " decisions of conditions until here"};
     if (!process.stageOf.empty())
       checkStage(process);
     return cycles;
@@ -510,10 +585,11 @@ int64_t Checker::checkProcess(const TimedProcess &process) {
   if (process.latency < 0)
     throw Fault{where + ": expected a latency from 0 on but got " +
                 std::to_string(process.latency)};
+  int64_t parts = 0;
   for (const PortAccesses &port : process.accesses) {
     checkAccess(port.access, port.target, port.beats, port.contiguous);
     for (const AccessPattern &pattern : port.at)
-      checkPattern(pattern, process.latency);
+      checkPattern(pattern, process.latency, parts);
   }
   return process.latency;
 }

@@ -92,6 +92,17 @@ struct AccessPattern {
   std::vector<std::pair<int64_t, int64_t>> levels;
 };
 
+/// A pattern as parts whose nests ascend: each repetition of a level begins
+/// behind all of the level inside.
+struct SplitPattern {
+  explicit SplitPattern(const AccessPattern &pattern);
+  /// {step, count}: of the nest of each part, outermost first, and of the
+  /// levels that are written out; counts from 2 on.
+  std::vector<std::pair<int64_t, int64_t>> levels, parts;
+  /// One count is 0.
+  bool isEmpty = false;
+};
+
 /// All accesses of one kind to one port of a process that is given by cycles.
 struct PortAccesses {
   AccessKind access = AccessKind::Read;

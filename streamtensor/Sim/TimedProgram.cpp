@@ -23,21 +23,20 @@ using Kind = TimedNode::Kind;
 // Classes
 //===----------------------------------------------------------------------===//
 
-/// Appends an access at `time` to runs that ascend.
-static void appendTime(std::vector<AccessRun> &runs, int64_t time) {
+/// Appends a run to others that are earlier.
+static void appendTimes(std::vector<AccessRun> &runs, const AccessRun &next) {
   if (!runs.empty()) {
     AccessRun &last = runs.back();
-    if (last.count == 1) {
-      last.step = time - last.first;
-      last.count = 2;
-      return;
-    }
-    if (time == last.first + last.count * last.step) {
-      ++last.count;
+    const int64_t gap =
+        next.first - (last.first + (last.count - 1) * last.step);
+    if ((last.count == 1 || gap == last.step) &&
+        (next.count == 1 || gap == next.step)) {
+      last.step = gap;
+      last.count += next.count;
       return;
     }
   }
-  runs.push_back({time, 1, 1});
+  runs.push_back(next);
 }
 
 namespace {
@@ -82,43 +81,47 @@ streamtensor::pipelineClasses(const TimedNode &pipeline,
     result.target = guarded.access->target;
     result.beats = guarded.access->beats;
     result.contiguous = guarded.access->contiguous;
-    // From the outermost loop that decides on, iterations are written out; the
-    // loops around it repeat them.
-    unsigned outermost = trips.size();
+    // From the outermost to the innermost loop that decides, iterations are
+    // written out; those inside of them follow each other, and the loops around
+    // repeat them.
+    unsigned outermost = trips.size(), innermost = 0;
     for (const auto &[condition, unused] : guarded.guards)
       for (unsigned l = level; l < numLevels; ++l)
-        if (condition->uses(l))
+        if (condition->uses(l)) {
           outermost = std::min(outermost, l - level);
-    int64_t period = 1, repeats = 1;
-    for (unsigned l = 0; l < trips.size(); ++l)
-      (l < outermost ? repeats : period) *= trips[l];
-    AccessBlock block;
-    if (guarded.guards.empty()) {
-      if (repeats > 0)
-        block.runs.push_back({guarded.access->stage, pipeline.ii, repeats});
-    } else {
-      std::vector<int64_t> values(inductions, inductions + level);
-      values.resize(numLevels);
-      for (int64_t i = 0; i < period && repeats > 0; ++i) {
-        int64_t rest = i;
-        for (unsigned l = trips.size(); l-- > outermost;) {
-          values[level + l] = rest % trips[l];
-          rest /= trips[l];
+          innermost = std::max(innermost, l - level + 1);
         }
-        if (std::all_of(guarded.guards.begin(), guarded.guards.end(),
-                        [&](const auto &guard) {
-                          return (guard.first->evaluate(values.data()) != 0) ==
-                                 guard.second;
-                        }))
-          appendTime(block.runs, guarded.access->stage + i * pipeline.ii);
+    int64_t repeats = 1, decided = 1, inner = 1;
+    for (unsigned l = 0; l < trips.size(); ++l)
+      (l < outermost ? repeats : l < innermost ? decided : inner) *= trips[l];
+    const int64_t ii = pipeline.ii;
+    std::vector<int64_t> values(inductions, inductions + level);
+    values.resize(numLevels);
+    AccessBlock block;
+    for (int64_t i = 0; i < decided && repeats * inner > 0; ++i) {
+      int64_t rest = i;
+      for (unsigned l = innermost; l-- > outermost;) {
+        values[level + l] = rest % trips[l];
+        rest /= trips[l];
       }
-      if (repeats > 1 && block.runs.size() == 1 &&
-          block.runs.front().count == 1)
-        block.runs.front() = {block.runs.front().first, period * pipeline.ii,
-                              repeats};
-      else if (repeats > 1)
-        block.outer.emplace_back(period * pipeline.ii, repeats);
+      if (std::all_of(guarded.guards.begin(), guarded.guards.end(),
+                      [&](const auto &guard) {
+                        return (guard.first->evaluate(values.data()) != 0) ==
+                               guard.second;
+                      }))
+        appendTimes(block.runs,
+                    {guarded.access->stage + i * inner * ii, ii, inner});
     }
+    const int64_t period = decided * inner * ii;
+    if (repeats > 1 && block.runs.size() == 1 &&
+        block.runs.front().count == decided * inner)
+      block.runs.front() = {block.runs.front().first, ii,
+                            decided * inner * repeats};
+    else if (repeats > 1 && block.runs.size() == 1 &&
+             block.runs.front().count == 1)
+      block.runs.front() = {block.runs.front().first, period, repeats};
+    else if (repeats > 1)
+      block.outer.emplace_back(period, repeats);
     if (!block.runs.empty())
       result.blocks.push_back(std::move(block));
     if (!result.blocks.empty())
@@ -136,57 +139,31 @@ static int64_t lastTime(const AccessBlock &block) {
   return time;
 }
 
-/// Whether one repetition ends before the next begins.
-static bool ascends(const AccessBlock &block) {
-  AccessBlock inner = block;
-  for (; !inner.outer.empty(); inner.outer.erase(inner.outer.begin())) {
-    AccessBlock rest = inner;
-    const auto [step, count] = inner.outer.front();
-    rest.outer.erase(rest.outer.begin());
-    if (count > 1 && step <= lastTime(rest) - block.runs.front().first)
-      return false;
-  }
-  return true;
-}
-
 /// Patterns as classes: those that follow each other in time in one class,
 /// others side by side.
 static void addPatterns(const PortAccesses &port,
                         std::vector<AccessClass> &classes) {
   std::vector<AccessBlock> blocks;
   for (const AccessPattern &pattern : port.at) {
-    std::vector<std::pair<int64_t, int64_t>> levels;
-    bool never = false;
-    for (const auto &level : pattern.levels) {
-      never |= level.second == 0;
-      if (level.second > 1)
-        levels.push_back(level);
+    const SplitPattern split(pattern);
+    // Where each part begins.
+    std::vector<int64_t> begins(split.isEmpty ? 0 : 1, pattern.first);
+    for (const auto &[step, count] : split.parts) {
+      const size_t size = begins.size();
+      for (int64_t i = 1; i < count; ++i)
+        for (size_t part = 0; part < size; ++part)
+          begins.push_back(begins[part] + i * step);
     }
-    if (never)
-      continue;
-    // The smallest steps inside; a nest that does not ascend is written out.
-    std::stable_sort(
-        levels.begin(), levels.end(),
-        [](const auto &a, const auto &b) { return a.first > b.first; });
-    AccessBlock block;
-    block.runs.push_back({pattern.first, 1, 1});
-    if (!levels.empty()) {
-      block.runs.front().step = levels.back().first;
-      block.runs.front().count = levels.back().second;
-      levels.pop_back();
+    for (int64_t begin : begins) {
+      AccessBlock &block = blocks.emplace_back();
+      block.outer = split.levels;
+      block.runs.push_back({begin, 1, 1});
+      if (block.outer.empty())
+        continue;
+      block.runs.front().step = block.outer.back().first;
+      block.runs.front().count = block.outer.back().second;
+      block.outer.pop_back();
     }
-    block.outer = std::move(levels);
-    while (!ascends(block)) {
-      const auto [step, count] = block.outer.front();
-      block.outer.erase(block.outer.begin());
-      for (int64_t i = 1; i < count; ++i) {
-        AccessBlock shifted = block;
-        shifted.runs.front().first += i * step;
-        if (ascends(shifted))
-          blocks.push_back(std::move(shifted));
-      }
-    }
-    blocks.push_back(std::move(block));
   }
   std::stable_sort(blocks.begin(), blocks.end(),
                    [](const AccessBlock &a, const AccessBlock &b) {
@@ -470,7 +447,7 @@ void ProgramCursor::skip(Stream &stream, int64_t count) {
 /// Goes to the next region with accesses. Returns false at the end of the
 /// program; regions without accesses only take time.
 bool ProgramCursor::enterRegion() {
-  for (;;) {
+  for (; work <= mostWork; ++work) {
     const TimedProgram::Instruction &instruction = program->code[position];
     switch (instruction.op) {
     case TimedProgram::Op::Loop:
@@ -504,6 +481,8 @@ bool ProgramCursor::enterRegion() {
     if (region.dynamic) {
       dynamicClasses = pipelineClasses(*region.dynamic, region.trips,
                                        region.level, counters.data());
+      for (int64_t trip : region.trips)
+        work += trip;
       classes = &dynamicClasses;
     }
     if (classes->empty())
@@ -519,6 +498,7 @@ bool ProgramCursor::enterRegion() {
     }
     return true;
   }
+  return false;
 }
 
 bool ProgramCursor::next(std::vector<Access> &group) {

@@ -104,13 +104,18 @@ public:
     std::vector<int64_t> outer;
   };
 
-  explicit ProgramCursor(const TimedProgram &program) : program(&program) {}
+  /// Gives up after `mostWork` parts of the program.
+  explicit ProgramCursor(const TimedProgram &program,
+                         int64_t mostWork = INT64_MAX)
+      : program(&program), mostWork(mostWork) {}
 
   void restart();
   /// Moves to the next accesses, all those of one cycle, into `group`. Returns
   /// false at the end; then `time()` is the latency.
   bool next(std::vector<Access> &group);
   int64_t time() const { return now; }
+  /// Whether it has given up; then `next` has returned false early.
+  bool isExhausted() const { return work > mostWork; }
 
   /// The streams of the region at hand, behind what `next` has returned.
   std::vector<Stream> &streams() { return active; }
@@ -121,9 +126,9 @@ private:
   bool enterRegion();
   void setRun(Stream &stream);
   void advance(Stream &stream);
-  void makeDynamic(const TimedProgram::Region &region);
 
   const TimedProgram *program;
+  int64_t work = 0, mostWork;
   uint32_t position = 0;
   std::vector<int64_t> counters;
   /// Own time at the begin of the region, at its end, and now.

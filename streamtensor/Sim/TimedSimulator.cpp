@@ -38,7 +38,8 @@ static bool isInput(AccessKind kind) {
 namespace {
 
 struct ProcessState {
-  explicit ProcessState(const TimedProgram &program) : cursor(program) {}
+  ProcessState(const TimedProgram &program, int64_t mostWork)
+      : cursor(program, mostWork) {}
 
   ProgramCursor cursor;
   /// The accesses at hand, all at one own time; or the end of the program.
@@ -75,6 +76,7 @@ private:
   void enqueue(unsigned process);
   void runProcess(unsigned index);
   bool tryStart(unsigned index);
+  void giveUp(const ProcessState &process);
   bool findDuplicate(const ProcessState &process, unsigned index);
   /// The earliest real time of the group at hand; nothing: unknown.
   std::optional<int64_t> waitFor(unsigned index, ProcessState &process,
@@ -138,7 +140,7 @@ Simulation::Simulation(const TimedNetwork &network, const TimedOptions &options)
   for (const TimedProcess &process : network.processes)
     programs.emplace_back(process, values);
   for (const TimedProgram &program : programs)
-    processes.emplace_back(program);
+    processes.emplace_back(program, options.mostEvents);
   for (size_t i = 0; i < network.fifos.size(); ++i) {
     const TimedFifo &fifo = network.fifos[i];
     int64_t depth = options.depths.empty() ? fifo.depth : options.depths[i];
@@ -469,17 +471,26 @@ void Simulation::executeGroup(unsigned index, ProcessState &process) {
   process.hasGroup = false;
 }
 
+void Simulation::giveUp(const ProcessState &process) {
+  error = "expected at most " + std::to_string(options.mostEvents) +
+          " events but got more by cycle " +
+          std::to_string(process.start + process.time + process.stalled);
+}
+
 void Simulation::runProcess(unsigned index) {
   ProcessState &process = processes[index];
   process.blocked = false;
   while (!process.done && error.empty()) {
-    ++result.steps;
+    if (++result.steps + result.events > options.mostEvents)
+      return giveUp(process);
     if (!process.running && !tryStart(index))
       return;
     if (!process.hasGroup) {
       if (runBatch(index, process))
         continue;
       process.atEnd = !process.cursor.next(process.group);
+      if (process.cursor.isExhausted())
+        return giveUp(process);
       process.time = process.cursor.time();
       process.hasGroup = true;
       if (findDuplicate(process, index))

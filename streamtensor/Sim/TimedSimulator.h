@@ -104,13 +104,16 @@ struct TimedOptions {
   std::vector<int64_t> depths;
   /// Every FIFO holds all its tokens.
   bool unbounded = false;
+  /// Reads, writes and steps of the simulation after which it gives up.
+  int64_t mostEvents = INT64_MAX;
   /// Called where a process waited or ended, in order per process.
   std::function<void(const StallSpan &)> onStall;
   std::function<void(const BusySpan &)> onInvocation;
 };
 
 /// Simulates a network that has passed its check. Returns nothing and sets
-/// `error` when a process touches one end of a FIFO twice in one cycle.
+/// `error` when a process touches one end of a FIFO twice in one cycle, and
+/// after too many events.
 std::optional<TimedResult> simulateTimed(const TimedNetwork &network,
                                          const TimedOptions &options,
                                          std::string &error);

@@ -63,6 +63,8 @@ void streamtensor::simulateNetwork(const CommandLine &line) {
         parseNumber(text, "--invocations", 1, TimedOptions::kMostInvocations);
   options.values = parseValues(line.optional("values"));
   options.unbounded = line.flag("unbounded");
+  if (const std::string text = line.optional("max-events"); !text.empty())
+    options.mostEvents = parseNumber(text, "--max-events", 1, INT64_MAX);
 
   std::string error;
   std::optional<TimedNetwork> network = readNetworkFile(path, error);

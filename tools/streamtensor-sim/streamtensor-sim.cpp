@@ -22,6 +22,7 @@ static const char *const kUsage =
     "  --values=LIST      run-time parameters: seq=5,past=0 (their maxima)\n"
     "  --depths=FILE      JSON object of depths by name or index of fifo\n"
     "  --unbounded        FIFOs that are never full\n"
+    "  --max-events=N     gives up after so many accesses and steps\n"
     "  --accesses         instead of simulating, prints the FIFO accesses of "
     "each\n"
     "                     task in program order\n"
@@ -31,7 +32,8 @@ int main(int argc, char **argv) {
   using namespace streamtensor;
   return runtime::runProgram(argc, argv, kUsage, [&] {
     simulateNetwork(runtime::CommandLine(
-        argc, argv, {"network", "invocations", "values", "depths", "trace"}, 0,
-        {"json", "unbounded", "accesses"}));
+        argc, argv,
+        {"network", "invocations", "values", "depths", "trace", "max-events"},
+        0, {"json", "unbounded", "accesses"}));
   });
 }

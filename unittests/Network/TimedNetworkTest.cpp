@@ -75,6 +75,8 @@ TEST(TimedNetwork, NamesWhatIsWrong) {
        [](TimedNetwork &n) { n.fifos[0].crossing = 65; }},
       {"fifo 'f': expected a depth of at most 4398046511104",
        [](TimedNetwork &n) { n.fifos[0].depth = int64_t(1) << 50; }},
+      {"fifo 'f': expected at most 2^52 bits in all fifos together",
+       [](TimedNetwork &n) { n.fifos[0].lanes = int64_t(1) << 50; }},
       {"memory channel 'c': expected bytes_per_cycle above 0 and a latency "
        "from 0 to 1000000 cycles",
        [](TimedNetwork &n) { n.memory.channels[0].bytesPerCycle = 0; }},
@@ -121,8 +123,8 @@ TEST(TimedNetwork, NamesWhatIsWrong) {
        [=](TimedNetwork &n) {
          n.processes[1].program[0].body = {branchOn(IndexExpr::induction(1))};
        }},
-      {"process 'b': expected a condition that is decided at most 268435456 "
-       "times",
+      {"process 'b': expected at most 16777216 decisions of conditions until "
+       "here",
        [=](TimedNetwork &n) {
          n.processes[1].program[0].trips = {1 << 30};
          n.processes[1].program[0].body = {branchOn(IndexExpr::induction(0))};
@@ -164,6 +166,12 @@ TEST(TimedNetwork, NamesWhatIsWrong) {
       {"process 'a': expected counts from 0 on, and steps of at least one "
        "cycle, but got -1 accesses 1 cycles apart",
        [=](TimedNetwork &n) { byCycles(n, {{0, {{1, -1}}}}); }},
+      {"process 'a': expected at most 4096 groups of accesses that interleave",
+       [=](TimedNetwork &n) {
+         // 3 accesses 2000 apart, again and again every 3 cycles.
+         byCycles(n, {{0, {{3, 5000}, {2, 5000}}}});
+         n.processes[0].latency = 100000;
+       }},
       {"process 'a': expected accesses from cycle 0 to its latency, 20, but "
        "got "
        "one at -5",

@@ -369,6 +369,26 @@ TEST(TimedSimulator, RefusesTwoAccessesInACycle) {
   EXPECT_EQ(refusal(process), expected + "40");
 }
 
+TEST(TimedSimulator, GivesUpAfterTooManyEvents) {
+  TimedOptions options;
+  options.mostEvents = 1000;
+  std::string error;
+  EXPECT_TRUE(simulateTimed(makeChain({1, 1}, 100, 2), options, error));
+  EXPECT_FALSE(simulateTimed(makeChain({1, 1}, 3000, 2), options, error));
+  EXPECT_EQ(
+      error.rfind("expected at most 1000 events but got more by cycle ", 0), 0u)
+      << error;
+  // Nothing is touched in these iterations, but each is decided.
+  TimedNetwork network = makeChain({1, 1}, 1, 2);
+  TimedNode node;
+  node.kind = TimedNode::Kind::Branch;
+  node.condition = IndexExpr::induction(0) == 5;
+  node.body = {waitFor(1)};
+  network.processes[0].program.push_back(timedLoop(1 << 20, {node}, 1));
+  EXPECT_EQ(network.check(), std::nullopt);
+  EXPECT_FALSE(simulateTimed(network, options, error));
+}
+
 /// Spans of waiting add up to what the result says.
 TEST(TimedSimulator, ReportsWaits) {
   for (unsigned seed = 0; seed < 100; ++seed) {
