@@ -13,6 +13,7 @@ import argparse
 import json
 import os
 import platform
+import resource
 import shutil
 import subprocess
 import sys
@@ -79,7 +80,7 @@ class Benchmarks:
         self.scratch = scratch
         self.tokens = tokens
         self.reports = reports
-        self.networks = networks
+        self.estimated_networks = networks
 
     def compile_layer(self, model: str, tokens: int) -> tuple[dict[str, float], float, Path]:
         """Imports and compiles one layer; returns import times, compile time, design."""
@@ -184,6 +185,36 @@ class Benchmarks:
             what, _, figure = line.removesuffix(" measured").rpartition(": ")
             yield Row(what, figure, "<= 100 ms" if what.startswith("start times") else "")
 
+    def networks(self) -> Iterator[Row]:
+        """The published networks in the timed simulator: cycles against RTL, and time."""
+        files = sorted((ROOT / "integration_test/data/process_networks").glob("*.json"))
+        errors = {}
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        start = time.monotonic()
+        for file in files:
+            call = [self.bin / "streamtensor-sim", f"--network={file}", "--json"]
+            run = subprocess.run(call, stdout=subprocess.PIPE, text=True)
+            if run.returncode:
+                raise Failed(f"streamtensor-sim exited with {run.returncode} for {file.name}")
+            cycles, expected = (
+                json.loads(text)[key]
+                for text, key in ((run.stdout, "cycles"), (file.read_text(), "rtl_cycles"))
+            )
+            errors[file.stem] = abs(cycles - expected) / expected
+        seconds = time.monotonic() - start
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        mean = sum(errors.values()) / len(errors)
+        worst = max(errors, key=lambda name: errors[name])
+        what = f"{len(files)} published networks"
+        yield Row(f"{what}: mean error of cycles against RTL", f"{100 * mean:.4f} %", "<= 0.01 %")
+        yield Row(f"{what}: worst ({worst})", f"{100 * errors[worst]:.3f} %", "<= 0.1 %")
+        yield Row(
+            f"{what}: processor time of all simulations, a process each",
+            f"{used:.2f} s ({seconds:.2f} s elapsed)",
+            "<= 0.4 s",
+        )
+
     def generate(self) -> Iterator[Row]:
         """Text from the whole model: speed, memory, and whether memory grows."""
         peaks = {}
@@ -218,7 +249,7 @@ class Benchmarks:
             yield Row("estimator", "no figures given: --reports FILE", label="estimated")
             return
         designs = json.loads(self.reports.read_text())["designs"]
-        networks = estimator.read_networks(self.networks, designs)
+        networks = estimator.read_networks(self.estimated_networks, designs)
         _, rows = estimator.evaluate(self.bin / "streamtensor-estimate", designs, networks)
         goals = {
             "depth within 5 cycles, loops with operators": ">= 90 %",
@@ -228,7 +259,16 @@ class Benchmarks:
             yield Row(what, figure, goals.get(what, ""), label="estimated")
 
 
-PARTS = ("kernel", "allocation", "layers", "full_layers", "csim_build", "generate", "estimator")
+PARTS = (
+    "networks",
+    "kernel",
+    "allocation",
+    "layers",
+    "full_layers",
+    "csim_build",
+    "generate",
+    "estimator",
+)
 
 
 def machine() -> str:
