@@ -16,45 +16,40 @@
 
 using namespace streamtensor;
 
-namespace {
-
-struct Optimum {
-  std::vector<int64_t> starts;
-  DelayCertificate certificate;
-};
-
-/// Nothing when the certificate shows no optimum.
-std::optional<Optimum> readOptimum(const DelayProgram &program,
-                                   std::optional<DelayCertificate> found) {
+/// The earliest optimal start times of a certificate that proves them.
+static std::optional<DelayOptimum>
+readOptimum(const DelayProgram &program, SizingMethod method,
+            std::optional<DelayCertificate> found) {
   if (!found)
     return std::nullopt;
   std::optional<std::vector<int64_t>> starts =
       earliestOptimalStarts(program, *found);
   if (!starts || program.verify(*starts, *found))
     return std::nullopt;
-  return Optimum{std::move(*starts), std::move(*found)};
+  return DelayOptimum{std::move(*starts), method, std::move(*found)};
 }
 
-} // namespace
+DelayOptimum streamtensor::solveDelays(const DelayProgram &program,
+                                       SizingMethod method) {
+  if (method == SizingMethod::Earliest)
+    return {earliestStarts(program), method, std::nullopt};
+  std::optional<DelayOptimum> optimum;
+  if (method == SizingMethod::Clp)
+    optimum = readOptimum(program, method, solveByClp(program));
+  if (!optimum)
+    optimum = readOptimum(program, SizingMethod::Circulation,
+                          solveByCirculation(program));
+  assert(optimum && "expected a circulation to be a certificate");
+  return std::move(*optimum);
+}
 
 FifoSizingSolution
 streamtensor::solveFifoSizing(const FifoSizingProblem &problem,
                               SizingMethod method) {
-  const DelayProgram program = problem.delayProgram();
-  std::optional<Optimum> optimum;
-  if (method == SizingMethod::Clp)
-    optimum = readOptimum(program, solveByClp(program));
-  if (method != SizingMethod::Earliest && !optimum) {
-    method = SizingMethod::Circulation;
-    optimum = readOptimum(program, solveByCirculation(program));
-    assert(optimum && "expected a circulation to be a certificate");
-  }
-  std::vector<int64_t> starts =
-      optimum ? std::move(optimum->starts) : earliestStarts(program);
-  starts.resize(problem.tasks.size());
-  FifoSizingSolution solution = problem.solutionAt(std::move(starts));
-  solution.method = method;
-  if (optimum)
-    solution.certificate = std::move(optimum->certificate);
+  DelayOptimum optimum = solveDelays(problem.delayProgram(), method);
+  optimum.starts.resize(problem.tasks.size());
+  FifoSizingSolution solution = problem.solutionAt(std::move(optimum.starts));
+  solution.method = optimum.method;
+  solution.certificate = std::move(optimum.certificate);
   return solution;
 }

@@ -18,10 +18,22 @@
 
 namespace streamtensor {
 
-/// Solves a problem that passed its check; always succeeds. Where CLP is
-/// missing, or its floating-point answer does not round to a certificate, the
-/// built-in solver takes its place, and the solution says so. Both give the
-/// same start times: of the optimal ones the earliest.
+/// Start times of a program of delays, and how they were found.
+struct DelayOptimum {
+  std::vector<int64_t> starts;
+  SizingMethod method = SizingMethod::Earliest;
+  /// Absent where no optimum is claimed.
+  std::optional<DelayCertificate> certificate;
+};
+
+/// Solves a program that passed its check and has no contradiction; always
+/// succeeds. Where CLP is missing, or its floating-point answer does not round
+/// to a certificate, the built-in solver takes its place. Both give the same
+/// start times: of the optimal ones the earliest.
+DelayOptimum solveDelays(const DelayProgram &program, SizingMethod method);
+
+/// Solves a problem that passed its check; always succeeds, as
+/// solveDelays does.
 FifoSizingSolution solveFifoSizing(const FifoSizingProblem &problem,
                                    SizingMethod method = SizingMethod::Clp);
 

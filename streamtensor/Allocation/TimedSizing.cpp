@@ -18,9 +18,6 @@
 
 using namespace streamtensor;
 
-/// A load that runs further ahead than this is a buffer, not a FIFO.
-static constexpr int64_t kMostLoadDepth = 512;
-
 int64_t streamtensor::depthBits(const TimedNetwork &network,
                                 const std::vector<int64_t> &depths) {
   int64_t bits = 0;
@@ -40,11 +37,12 @@ public:
     for (const TimedFifo &fifo : network.fifos)
       sizing.depths.push_back(fifo.depth);
     first = sizing.depths;
+    least = options.least.empty() ? first : options.least;
     sizing.reasons.resize(first.size());
   }
 
   std::optional<TimedSizing> grow();
-  std::optional<TimedSizing> shrink(int64_t most);
+  std::optional<TimedSizing> shrink();
 
 private:
   std::optional<TimedResult> simulate(const ParameterValues &values,
@@ -54,23 +52,36 @@ private:
   bool growCycle(const TimedResult &result, size_t point);
   bool growSlow(const TimedResult &result, size_t point);
   void growFifo(unsigned fifo, size_t point, const std::string &why);
-  void cut(const std::vector<TimedResult> &results);
-  bool costsNothing(const std::vector<int64_t> &depths);
-  /// The most tokens that pass a FIFO in one invocation at any point: a deeper
-  /// one would hold those of the next.
+  bool simulateAll();
+  void cut();
+  void trim();
+  void leaveAPlaceFree();
+  double limitAt(size_t point) const;
+  bool isWithin(const std::vector<int64_t> &depths,
+                const std::vector<double> &limits);
+  std::vector<double> reachedCycles() const {
+    std::vector<double> cycles;
+    for (const TimedSizingPoint &point : sizing.points)
+      cycles.push_back(double(point.cycles));
+    return cycles;
+  }
+  bool hasLeft() const { return sizing.simulations < options.mostSimulations; }
+  /// The most tokens that pass a FIFO in one invocation at any point, and those
+  /// that are there before: a deeper one would hold those of the next.
   int64_t tokensOf(unsigned fifo) const;
   std::vector<int64_t> shrinkInOrder(std::vector<int64_t> depths,
-                                     const std::vector<unsigned> &order,
-                                     int64_t most);
+                                     const std::vector<unsigned> &order);
   std::string at(size_t point) const;
 
   const TimedNetwork &network;
   const TimedSizingOptions &options;
   std::string &error;
   TimedSizing sizing;
-  std::vector<int64_t> first;
+  std::vector<int64_t> first, least;
   /// By point: with FIFOs that are never full.
   std::vector<TimedResult> unbounded;
+  /// By point: with the depths found.
+  std::vector<TimedResult> results;
 };
 
 } // namespace
@@ -101,7 +112,7 @@ int64_t Sizer::tokensOf(unsigned fifo) const {
   int64_t most = 1;
   for (const TimedResult &result : unbounded)
     most = std::max(most, result.fifos[fifo].tokens / options.invocations);
-  return most;
+  return most + network.fifos[fifo].initialTokens;
 }
 
 bool Sizer::simulateUnbounded() {
@@ -188,17 +199,18 @@ bool Sizer::growAt(size_t point) {
         return false;
       continue;
     }
-    const double limit =
-        double(unbounded[point].cycles) * (1 + options.tolerance);
-    if (double(result->cycles) <= limit || !growSlow(*result, point))
+    if (!options.tolerance ||
+        double(result->cycles) <=
+            double(unbounded[point].cycles) * (1 + *options.tolerance) ||
+        !hasLeft() || !growSlow(*result, point))
       return true;
   }
 }
 
 /// Back to what was in use in the last run of each point.
-void Sizer::cut(const std::vector<TimedResult> &results) {
+void Sizer::cut() {
   for (size_t fifo = 0; fifo < first.size(); ++fifo) {
-    int64_t peak = first[fifo];
+    int64_t peak = least[fifo];
     for (const TimedResult &result : results)
       peak = std::max(peak, result.fifos[fifo].peak);
     sizing.depths[fifo] = std::min(sizing.depths[fifo], peak);
@@ -215,29 +227,109 @@ std::optional<TimedSizing> Sizer::grow() {
       return std::nullopt;
   // Later points have made FIFOs deeper, so all of them are run again; then
   // cutting to the peaks changes none of these runs.
-  std::vector<TimedResult> results;
+  if (!simulateAll())
+    return std::nullopt;
+  cut();
+  if (options.tolerance) {
+    trim();
+    leaveAPlaceFree();
+  }
+  return std::move(sizing);
+}
+
+/// A FIFO of more than two places that all tokens of an invocation fit in is
+/// suspicious: only where one less costs time does it stay.
+void Sizer::leaveAPlaceFree() {
+  const std::vector<double> limits = reachedCycles();
+  for (unsigned fifo = 0; fifo < least.size(); ++fifo) {
+    if (sizing.depths[fifo] <= std::max<int64_t>(least[fifo], 2) ||
+        sizing.depths[fifo] != tokensOf(fifo))
+      continue;
+    std::vector<int64_t> trial = sizing.depths;
+    --trial[fifo];
+    if (!hasLeft() || isWithin(trial, limits))
+      sizing.depths = trial;
+  }
+}
+
+bool Sizer::simulateAll() {
+  results.clear();
   for (size_t point = 0; point < options.points.size(); ++point) {
     std::optional<TimedResult> result =
         simulate(options.points[point], &sizing.depths);
     if (!result)
-      return std::nullopt;
+      return false;
     sizing.points[point].cycles = result->cycles;
     results.push_back(std::move(*result));
   }
-  cut(results);
-  return std::move(sizing);
+  return true;
+}
+
+/// Back to the least depth where more saves too little: all at once if that
+/// does it, otherwise one after the other, the most bits first.
+void Sizer::trim() {
+  std::vector<unsigned> deeper;
+  std::vector<int64_t> trial = sizing.depths;
+  for (unsigned fifo = 0; fifo < least.size(); ++fifo)
+    if (sizing.depths[fifo] > least[fifo]) {
+      deeper.push_back(fifo);
+      trial[fifo] = least[fifo];
+    }
+  if (deeper.empty() || !hasLeft())
+    return;
+  std::vector<double> limits;
+  for (size_t point = 0; point < options.points.size(); ++point)
+    limits.push_back(limitAt(point));
+  bool changed = isWithin(trial, limits);
+  if (changed) {
+    sizing.depths = trial;
+  } else {
+    auto saved = [&](unsigned fifo) {
+      return (sizing.depths[fifo] - least[fifo]) *
+             network.fifos[fifo].widthBits * network.fifos[fifo].lanes;
+    };
+    std::stable_sort(deeper.begin(), deeper.end(), [&](unsigned a, unsigned b) {
+      return saved(a) > saved(b);
+    });
+    for (unsigned fifo : deeper) {
+      if (!hasLeft())
+        break;
+      trial = sizing.depths;
+      trial[fifo] = least[fifo];
+      if (!isWithin(trial, limits))
+        continue;
+      sizing.depths = trial;
+      changed = true;
+    }
+  }
+  for (unsigned fifo = 0; fifo < least.size(); ++fifo)
+    if (sizing.depths[fifo] == least[fifo])
+      sizing.reasons[fifo].clear();
+  if (changed)
+    simulateAll();
 }
 
 //===----------------------------------------------------------------------===//
 // The smallest depths
 //===----------------------------------------------------------------------===//
 
-bool Sizer::costsNothing(const std::vector<int64_t> &depths) {
+/// The cycles within the tolerance: of FIFOs that are never full, or of what
+/// was reached if that is more.
+double Sizer::limitAt(size_t point) const {
+  const double best = double(unbounded[point].cycles);
+  const double reached = double(sizing.points[point].cycles);
+  const double factor = 1 + *options.tolerance;
+  return factor * (reached <= factor * best ? best : reached);
+}
+
+/// Whether each point ends within its limit.
+bool Sizer::isWithin(const std::vector<int64_t> &depths,
+                     const std::vector<double> &limits) {
   for (size_t point = 0; point < options.points.size(); ++point) {
     std::optional<TimedResult> result =
         simulate(options.points[point], &depths);
     if (!result || !result->deadlock.empty() ||
-        result->cycles > sizing.points[point].cycles)
+        double(result->cycles) > limits[point])
       return false;
   }
   return true;
@@ -246,15 +338,15 @@ bool Sizer::costsNothing(const std::vector<int64_t> &depths) {
 /// Makes each FIFO in turn as shallow as the others, as they are then, allow.
 /// Deeper never is slower, so bisection finds it.
 std::vector<int64_t> Sizer::shrinkInOrder(std::vector<int64_t> depths,
-                                          const std::vector<unsigned> &order,
-                                          int64_t most) {
+                                          const std::vector<unsigned> &order) {
+  const std::vector<double> limits = reachedCycles();
   for (unsigned fifo : order) {
     int64_t low = first[fifo];
     int64_t high = depths[fifo];
-    while (low < high && sizing.simulations < most) {
+    while (low < high && hasLeft()) {
       const int64_t middle = low + (high - low) / 2;
       depths[fifo] = middle;
-      if (costsNothing(depths))
+      if (isWithin(depths, limits))
         high = middle;
       else
         low = middle + 1;
@@ -264,7 +356,7 @@ std::vector<int64_t> Sizer::shrinkInOrder(std::vector<int64_t> depths,
   return depths;
 }
 
-std::optional<TimedSizing> Sizer::shrink(int64_t most) {
+std::optional<TimedSizing> Sizer::shrink() {
   if (!simulateUnbounded())
     return std::nullopt;
   std::vector<unsigned> order;
@@ -283,6 +375,11 @@ std::optional<TimedSizing> Sizer::shrink(int64_t most) {
         simulate(options.points[point], &depths);
     if (!result)
       return std::nullopt;
+    if (!result->deadlock.empty()) {
+      error =
+          "deadlock" + at(point) + ": " + describeDeadlock(network, *result);
+      return std::nullopt;
+    }
     sizing.points[point].cycles = result->cycles;
   }
   const std::vector<int64_t> peaks = depths;
@@ -306,10 +403,10 @@ std::optional<TimedSizing> Sizer::shrink(int64_t most) {
   }
   std::optional<std::vector<int64_t>> best;
   for (const std::vector<unsigned> &next : orders) {
-    std::vector<int64_t> found = shrinkInOrder(peaks, next, most);
+    std::vector<int64_t> found = shrinkInOrder(peaks, next);
     if (!best || depthBits(network, found) < depthBits(network, *best))
       best = std::move(found);
-    if (sizing.simulations >= most)
+    if (!hasLeft())
       break;
   }
   sizing.depths = *best;
@@ -321,14 +418,6 @@ std::optional<TimedSizing> Sizer::shrink(int64_t most) {
   return std::move(sizing);
 }
 
-TimedSizing streamtensor::sameDepths(const TimedNetwork &network) {
-  TimedSizing sizing;
-  for (const TimedFifo &fifo : network.fifos)
-    sizing.depths.push_back(fifo.depth);
-  sizing.reasons.resize(sizing.depths.size());
-  return sizing;
-}
-
 std::optional<TimedSizing>
 streamtensor::growDepths(const TimedNetwork &network,
                          const TimedSizingOptions &options,
@@ -338,7 +427,7 @@ streamtensor::growDepths(const TimedNetwork &network,
 
 std::optional<TimedSizing>
 streamtensor::smallestDepths(const TimedNetwork &network,
-                             const TimedSizingOptions &options, int64_t most,
+                             const TimedSizingOptions &options,
                              std::string &error) {
-  return Sizer(network, options, error).shrink(most);
+  return Sizer(network, options, error).shrink();
 }

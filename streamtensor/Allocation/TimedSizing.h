@@ -24,12 +24,21 @@ namespace streamtensor {
 struct TimedSizingOptions {
   /// One behind the other, without a gap.
   int64_t invocations = 3;
-  /// Slower than with FIFOs that are never full by at most this part.
-  double tolerance = 0.01;
+  /// Slower than with FIFOs that are never full by at most this part; nothing:
+  /// time does not count, only that it ends.
+  std::optional<double> tolerance = 0.01;
   /// Values of the parameters to look at; at least one choice, which may be
   /// empty (the largest).
   std::vector<ParameterValues> points = {ParameterValues()};
+  /// Depths that no FIFO goes below; empty for those that the network has.
+  std::vector<int64_t> least;
+  /// When so many simulations have run, what has been found so far counts, and
+  /// is still right.
+  int64_t mostSimulations = 2000;
 };
+
+/// A load that runs further ahead than this is a buffer, not a FIFO.
+inline constexpr int64_t kMostLoadDepth = 512;
 
 /// Cycles at one choice of the parameters.
 struct TimedSizingPoint {
@@ -47,24 +56,22 @@ struct TimedSizing {
 };
 
 /// Makes FIFOs deeper than `network` has them until every point ends, within
-/// the tolerance. Control FIFOs stay. Returns nothing and sets `error` when
-/// even FIFOs that are never full deadlock.
+/// the tolerance; then those that are deeper than `least` and whose depth saves
+/// no more than the tolerance go back, the most bits first. Control FIFOs stay.
+/// Returns nothing and sets `error` when even FIFOs that are never full
+/// deadlock.
 std::optional<TimedSizing> growDepths(const TimedNetwork &network,
                                       const TimedSizingOptions &options,
                                       std::string &error);
-
-/// The depths that `network` has, not simulated.
-TimedSizing sameDepths(const TimedNetwork &network);
 
 /// The smallest depths, each at least that of `network`, at which no point is
 /// slower than with FIFOs that hold all tokens of an invocation (`tolerance` is
 /// not used): one FIFO after the other is made as shallow as the rest allows,
 /// in several orders, and the fewest bits win. No single FIFO of the result can
-/// be shallower. `most` limits the simulations; when it is reached, what has
-/// been found so far counts, and is still right.
+/// be shallower, unless simulations ran out.
 std::optional<TimedSizing> smallestDepths(const TimedNetwork &network,
                                           const TimedSizingOptions &options,
-                                          int64_t most, std::string &error);
+                                          std::string &error);
 
 /// Storage of all FIFOs of `network` at `depths`, without control FIFOs.
 int64_t depthBits(const TimedNetwork &network,

@@ -265,9 +265,12 @@ private:
     OwningOpRef<ModuleOp> trial = module->clone();
     if (!transform(*trial, Phase::Stream) || !transform(*trial, Phase::HLS))
       return false;
-    FailureOr<TimedSizing> sizing =
+    FailureOr<NetworkDepths> sizing =
         sizeFifos(*module, *trial, *device, phaseOptions.fifoStrategy);
-    return succeeded(sizing) || fail("phase 'allocated' failed");
+    if (failed(sizing))
+      return fail("phase 'allocated' failed");
+    lpSeconds = sizing->lpSeconds;
+    return true;
   }
 
   /// DSP blocks of a module of phase hls, as the report will say.
@@ -406,6 +409,7 @@ private:
     for (const auto &[phase, elapsed] : seconds)
       if (phase == phaseName(Phase::Allocated))
         report.allocationSeconds = elapsed;
+    report.lpSeconds = lpSeconds;
     // Whatever the depths come from: a compiled design must not deadlock.
     report.requireCertificate = true;
     report.validation = std::move(validationReport);
@@ -443,6 +447,7 @@ private:
   /// With a DSP budget: lanes and the DSP blocks that they gave.
   std::vector<std::pair<int64_t, int64_t>> lanesTried;
   std::optional<llvm::json::Value> validationReport;
+  std::optional<double> lpSeconds;
   std::vector<std::pair<std::string, double>> seconds;
   std::vector<std::pair<std::string, OwningOpRef<ModuleOp>>> snapshots;
 };

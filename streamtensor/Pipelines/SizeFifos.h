@@ -17,7 +17,7 @@
 #define STREAMTENSOR_PIPELINES_SIZEFIFOS_H
 
 #include "streamtensor/Allocation/FifoStrategy.h"
-#include "streamtensor/Allocation/TimedSizing.h"
+#include "streamtensor/Allocation/SizeNetwork.h"
 #include "streamtensor/Target/Device/Device.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -29,10 +29,10 @@ namespace streamtensor {
 /// overlap iterations and stall as a whole. `lowered` is a copy of it in phase
 /// hls. `strategy` Min shrinks them too, to the smallest depths that cost no
 /// time. Emits an error and fails where no depths let it end.
-mlir::FailureOr<TimedSizing> sizeFifos(mlir::ModuleOp module,
-                                       mlir::ModuleOp lowered,
-                                       const DeviceInfo &device,
-                                       FifoStrategy strategy);
+mlir::FailureOr<NetworkDepths> sizeFifos(mlir::ModuleOp module,
+                                         mlir::ModuleOp lowered,
+                                         const DeviceInfo &device,
+                                         FifoStrategy strategy);
 
 } // namespace streamtensor
 

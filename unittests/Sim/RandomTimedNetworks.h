@@ -86,14 +86,17 @@ public:
 
   /// With memory, some processes read and write ports that they share.
   TimedNetwork make(bool withMemory = false) {
+    return make(withMemory, oneOf({24, 60, 120, 240, 480}), 8);
+  }
+  /// With at most `base` tokens per FIFO, and so many FIFOs.
+  TimedNetwork make(bool withMemory, int64_t base, unsigned mostFifos) {
     TimedNetwork network;
     const unsigned numProcesses = in(2, 6);
-    const int64_t base = oneOf({24, 60, 120, 240, 480});
     commonInterval = oneIn(4) ? 0 : in(1, 4);
     // Most networks have little that makes them stop early.
     isCalm = !oneIn(4);
     std::vector<std::vector<End>> ends(numProcesses);
-    const unsigned numFifos = in(1, 8);
+    const unsigned numFifos = in(1, mostFifos);
     for (unsigned i = 0; i < numFifos; ++i) {
       TimedFifo fifo;
       fifo.name = "f" + std::to_string(i);
@@ -101,8 +104,10 @@ public:
       fifo.reader = in(fifo.writer + 1, numProcesses - 1);
       const int64_t tokens =
           isCalm && !oneIn(6) ? base : base / oneOf({1, 1, 1, 1, 2, 4, 12});
-      fifo.depth = isCalm && !oneIn(3) ? oneOf({8, 16, 40, tokens, tokens + 3})
-                                       : oneOf({1, 2, 3, 4, 8, 16, tokens / 2});
+      fifo.depth =
+          isCalm && !oneIn(3)
+              ? oneOf({8, 16, 40, tokens, tokens + 3})
+              : oneOf({1, 2, 3, 4, 8, 16, std::max<int64_t>(tokens / 2, 1)});
       if (oneIn(isCalm ? 15 : 6)) {
         // Backwards, or to itself.
         std::swap(fifo.writer, fifo.reader);

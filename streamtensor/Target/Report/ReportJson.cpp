@@ -372,8 +372,9 @@ void ReportWriter::writeAllocation() {
   json.attributeObject("allocation", [&] {
     json.attribute("strategy", options.fifoStrategy);
     optional("seconds", options.allocationSeconds);
-    // The depths come from simulation, not from a linear program.
-    json.attribute("lp_seconds", nullptr);
+    json.attribute("lp_seconds", options.lpSeconds
+                                     ? llvm::json::Value(*options.lpSeconds)
+                                     : llvm::json::Value(nullptr));
     optional("certificate", options.certificate);
   });
 }

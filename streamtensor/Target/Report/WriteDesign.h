@@ -42,6 +42,8 @@ struct DesignOptions {
   std::string fifoStrategy = "normal";
   /// Wall-clock time of sizing the FIFOs.
   std::optional<double> allocationSeconds;
+  /// Of that, the linear programs.
+  std::optional<double> lpSeconds;
   /// The certificate of the FIFO depths, when there is one.
   std::optional<llvm::json::Value> certificate;
   /// Whether a design that may deadlock is an error.

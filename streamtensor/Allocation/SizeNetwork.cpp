@@ -1,0 +1,193 @@
+//===- SizeNetwork.cpp - Depths of all FIFOs of a network -----------------===//
+//
+// Part of the StreamTensor project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Each step makes FIFOs deeper than the one before left them, and says why.
+//
+//===----------------------------------------------------------------------===//
+
+#include "streamtensor/Allocation/SizeNetwork.h"
+
+#include "streamtensor/Allocation/FifoDepthSolver.h"
+#include "streamtensor/Allocation/FifoSizingSolver.h"
+#include "streamtensor/Allocation/NetworkSizing.h"
+#include "streamtensor/Allocation/PaceTasks.h"
+
+#include <algorithm>
+#include <chrono>
+
+using namespace streamtensor;
+
+/// Tokens and beats of a network that can be simulated thousands of times in a
+/// compile; and how many all simulations of a compile may move.
+static constexpr int64_t kMostWorkToMinimize = 50'000;
+static constexpr int64_t kMostWork = 20'000'000;
+static constexpr int64_t kMostSimulations = 2000;
+
+namespace {
+
+class NetworkSizer {
+public:
+  NetworkSizer(const TimedNetwork &network, FifoStrategy strategy,
+               std::string &error)
+      : network(network), strategy(strategy), error(error) {
+    result.reasons.resize(network.fifos.size());
+    points = {network.maxima()};
+    ParameterValues smallest;
+    for (const NetworkParameter &parameter : network.parameters)
+      smallest[parameter.name] = parameter.min;
+    if (!network.parameters.empty())
+      points.push_back(std::move(smallest));
+  }
+
+  std::optional<NetworkDepths> run();
+
+private:
+  bool deepenForPipelines(const ParameterValues &values);
+  bool deepenForTime(const ParameterValues &values);
+  bool simulate();
+  bool fail(const std::string &what) {
+    error = what;
+    return false;
+  }
+  void deepen(size_t fifo, int64_t depth, std::string reason) {
+    if (depth <= network.fifos[fifo].depth)
+      return;
+    network.fifos[fifo].depth = depth;
+    result.reasons[fifo] = std::move(reason);
+  }
+
+  /// With the depths found so far.
+  TimedNetwork network;
+  FifoStrategy strategy;
+  std::string &error;
+  std::vector<ParameterValues> points;
+  /// With which it ends.
+  std::vector<int64_t> least;
+  NetworkDepths result;
+};
+
+} // namespace
+
+bool NetworkSizer::deepenForPipelines(const ParameterValues &values) {
+  FifoDepthProblem problem;
+  problem.network = pipelinedOrder(network, values);
+  for (const TimedFifo &fifo : network.fifos) {
+    problem.baseDepths.push_back(fifo.depth);
+    problem.tokenBits.push_back(fifo.widthBits * fifo.lanes);
+  }
+  if (std::optional<NetworkIssue> issue = problem.check())
+    return fail(issue->message);
+  std::string why;
+  std::optional<FifoDepthSolution> solution = solveFifoDepths(problem, why);
+  if (!solution)
+    return fail("expected tasks that end with deep enough fifos but got a "
+                "deadlock of stalling pipelines that no depth resolves: " +
+                why);
+  // A solver does not judge itself.
+  if (std::optional<std::string> fault = problem.verify(*solution))
+    return fail("internal error: the depths found are wrong: " + *fault);
+  for (size_t i = 0; i < network.fifos.size(); ++i)
+    deepen(i, solution->depths[i],
+           "stalling pipelines: " + solution->reasons[i]);
+  return true;
+}
+
+bool NetworkSizer::deepenForTime(const ParameterValues &values) {
+  const auto start = std::chrono::steady_clock::now();
+  FifoSizingProblem problem = sizingProblemOf(
+      network, strategy == FifoStrategy::Min ? FifoStrategy::Normal : strategy,
+      values);
+  auto isLoad = [&](size_t fifo) {
+    return network.processes[network.fifos[fifo].writer].kind == "dma_in";
+  };
+  std::vector<std::optional<int64_t>> mostAhead(problem.edges.size());
+  for (size_t i = 0; i < network.fifos.size(); ++i)
+    if (isLoad(i))
+      mostAhead[i] = std::max(network.fifos[i].depth, kMostLoadDepth);
+  if (std::optional<std::string> fault = problem.check())
+    return fail("internal error: no linear program: " + *fault);
+  problem = paceTasks(problem, mostAhead);
+  const FifoSizingSolution solution = solveFifoSizing(problem);
+  if (std::optional<std::string> fault = problem.verify(solution))
+    return fail("internal error: the depths found are wrong: " + *fault);
+  const std::chrono::duration<double> elapsed =
+      std::chrono::steady_clock::now() - start;
+  result.lpSeconds = result.lpSeconds.value_or(0) + elapsed.count();
+  result.method = solution.method;
+  for (size_t i = 0; i < network.fifos.size(); ++i) {
+    if (network.fifos[i].isControl)
+      continue;
+    int64_t depth = solution.depths[i];
+    if (isLoad(i))
+      depth = std::min(depth, kMostLoadDepth);
+    // A place for every token is for those that the simulator shows to be slow
+    // with one less.
+    if (depth > 2)
+      depth =
+          std::min(depth, std::max<int64_t>(problem.edges[i].tokens - 1, 2));
+    deepen(i, depth, problem.explain(i, solution));
+  }
+  return true;
+}
+
+bool NetworkSizer::simulate() {
+  TimedSizingOptions options;
+  options.points = points;
+  options.least = least;
+  const int64_t work =
+      std::max<int64_t>(simulationWork(network, network.maxima()), 1);
+  options.mostSimulations = std::min(kMostWork / work, kMostSimulations);
+  std::optional<TimedSizing> sizing;
+  if (strategy == FifoStrategy::Min && work <= kMostWorkToMinimize) {
+    for (size_t i = 0; i < least.size(); ++i)
+      network.fifos[i].depth = least[i];
+    sizing = smallestDepths(network, options, error);
+  } else if (options.mostSimulations >= 4 * int64_t(points.size())) {
+    // The linear model of Conservative slows everybody down; what is left to
+    // show is that it ends.
+    if (strategy == FifoStrategy::Conservative)
+      options.tolerance = std::nullopt;
+    sizing = growDepths(network, options, error);
+  } else {
+    return true;
+  }
+  if (!sizing)
+    return fail("expected fifo depths with which the design ends but got a " +
+                error);
+  for (size_t i = 0; i < network.fifos.size(); ++i) {
+    network.fifos[i].depth = sizing->depths[i];
+    if (!sizing->reasons[i].empty())
+      result.reasons[i] = sizing->reasons[i];
+  }
+  result.points = std::move(sizing->points);
+  result.simulations = sizing->simulations;
+  return true;
+}
+
+std::optional<NetworkDepths> NetworkSizer::run() {
+  // First of all, it must end.
+  for (const ParameterValues &values : points)
+    if (!deepenForPipelines(values))
+      return std::nullopt;
+  for (const TimedFifo &fifo : network.fifos)
+    least.push_back(fifo.depth);
+  for (const ParameterValues &values : points)
+    if (!deepenForTime(values))
+      return std::nullopt;
+  if (!simulate())
+    return std::nullopt;
+  for (const TimedFifo &fifo : network.fifos)
+    result.depths.push_back(fifo.depth);
+  return std::move(result);
+}
+
+std::optional<NetworkDepths>
+streamtensor::sizeNetwork(const TimedNetwork &network, FifoStrategy strategy,
+                          std::string &error) {
+  return NetworkSizer(network, strategy, error).run();
+}
