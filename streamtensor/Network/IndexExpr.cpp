@@ -14,6 +14,8 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
+#include <numeric>
 
 using namespace streamtensor;
 
@@ -171,6 +173,110 @@ bool IndexExpr::isEvaluable() const {
     previous = &term;
   }
   return height == 1;
+}
+
+namespace {
+
+/// How an expression changes when an induction variable rises: by `rise` in
+/// each `period`. `bound` is its largest absolute value.
+struct Growth {
+  int64_t period = 1, rise = 0;
+  double bound = 0;
+  bool isConstant = false;
+  int64_t value = 0;
+
+  /// The same over a multiple of the period.
+  void stretch(int64_t factor) {
+    period *= factor;
+    rise *= factor;
+  }
+};
+
+} // namespace
+
+/// Beyond these no period is looked for, so that nothing overflows.
+static constexpr int64_t kMostPeriod = int64_t(1) << 20;
+static constexpr double kMostValue = double(int64_t(1) << 60);
+static constexpr double kMostRise = double(int64_t(1) << 40);
+
+/// The growth of `a op b`; false when there is no simple one.
+static bool grow(Op op, Growth &a, Growth b) {
+  const int64_t period = std::lcm(a.period, b.period);
+  if (period > kMostPeriod)
+    return false;
+  a.stretch(period / a.period);
+  b.stretch(period / b.period);
+  const bool wasConstant = a.isConstant;
+  a.isConstant = false;
+  switch (op) {
+  case Op::Add:
+    a.rise += b.rise;
+    a.bound += b.bound;
+    break;
+  case Op::Mul:
+    if (a.rise != 0 || b.rise != 0) {
+      if (!wasConstant && !b.isConstant)
+        return false;
+      const int64_t factor = wasConstant ? a.value : b.value;
+      const int64_t rise = wasConstant ? b.rise : a.rise;
+      if (std::abs(double(rise)) * std::abs(double(factor)) > kMostRise)
+        return false;
+      a.rise = rise * factor;
+    }
+    a.bound *= b.bound;
+    break;
+  case Op::FloorDiv:
+  case Op::CeilDiv:
+  case Op::Mod: {
+    if (!b.isConstant || b.value <= 0)
+      return false;
+    const int64_t factor = b.value / std::gcd(a.rise, b.value);
+    if (factor > kMostPeriod / a.period)
+      return false;
+    a.stretch(factor);
+    a.rise = op == Op::Mod ? 0 : a.rise / b.value;
+    break;
+  }
+  case Op::Equal:
+  case Op::Less:
+  case Op::LessEqual:
+    if (a.rise != b.rise)
+      return false;
+    a.rise = 0;
+    a.bound = 1;
+    break;
+  default:
+    if (a.rise != 0 || b.rise != 0)
+      return false;
+    a.bound = kMostValue;
+    break;
+  }
+  return a.bound <= kMostValue && std::abs(double(a.rise)) <= kMostRise;
+}
+
+int64_t IndexExpr::periodOf(unsigned level) const {
+  std::vector<Growth> stack;
+  for (const Term &term : terms) {
+    Growth growth;
+    if (term.op == Op::Constant) {
+      growth.bound = std::abs(double(term.value));
+      if (growth.bound > kMostValue)
+        return 0;
+      growth.isConstant = true;
+      growth.value = term.value;
+    } else if (term.op == Op::Induction) {
+      growth.rise = term.value == int64_t(level);
+      growth.bound = double(kMostIterations);
+    } else {
+      growth = stack.back();
+      stack.pop_back();
+      if (!grow(term.op, stack.back(), growth))
+        return 0;
+      continue;
+    }
+    stack.push_back(growth);
+  }
+  return stack.size() == 1 && stack[0].rise == 0 ? stack[0].period : 0;
 }
 
 IndexExpr

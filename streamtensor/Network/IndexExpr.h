@@ -63,6 +63,12 @@ public:
   /// constants only.
   bool isEvaluable() const;
 
+  /// The value does not change when the iteration number at `level` rises by a
+  /// multiple of this, whatever the other ones are; 0 where none is known.
+  int64_t periodOf(unsigned level) const;
+  /// All iteration numbers are smaller where a period is asked for.
+  static constexpr int64_t kMostIterations = int64_t(1) << 40;
+
   /// The expression with `replacements[l]` in place of the loop at level l.
   IndexExpr substitute(const std::vector<IndexExpr> &replacements) const;
 

@@ -17,8 +17,14 @@
 
 #include <algorithm>
 #include <cassert>
+#include <numeric>
 
 using namespace streamtensor;
+
+/// Loops that one step of a process is known for.
+static constexpr size_t kMostPassed = 4;
+/// Of conditions in loops; with a longer one, a loop is taken to have none.
+static constexpr int64_t kMostPeriod = 1 << 20;
 
 //===----------------------------------------------------------------------===//
 // TokenDeadlock
@@ -87,7 +93,17 @@ TokenSimulator::TokenSimulator(const ProcessNetwork &network) {
     channel.initial = source.initialTokens;
     channels.push_back(channel);
   }
-  ready.resize(processes.size());
+  fifosOf.resize(processes.size());
+  for (uint32_t fifo = 0; fifo < channels.size(); ++fifo) {
+    fifosOf[channels[fifo].writer].push_back(fifo);
+    if (channels[fifo].reader != channels[fifo].writer)
+      fifosOf[channels[fifo].reader].push_back(fifo);
+  }
+  isAdvanced.resize(channels.size());
+  ready.reserve(processes.size());
+  passed.reserve(kMostPassed + 1);
+  // For each place in the code: a process that waits there, and a loop.
+  steady = SteadyStates<Snapshot>(2 * code.size());
   reset(std::vector<int64_t>(channels.size(), 1));
 }
 
@@ -114,7 +130,8 @@ void TokenSimulator::compile(const AccessSequence &sequence, unsigned level,
       const uint32_t body = code.size();
       compile(node.body, level + 1, numLevels);
       code.push_back(
-          {Op::Next, static_cast<uint16_t>(level), body, node.count});
+          {Op::Next, static_cast<uint16_t>(level), body, node.count,
+           periodOfBody(body, level)});
       break;
     }
     case AccessNode::Kind::Branch: {
@@ -148,8 +165,8 @@ void TokenSimulator::reset(const std::vector<int64_t> &depths) {
     channel.peak = channel.initial;
     channel.depth = depths[i];
   }
-  readyHead = readySize = 0;
-  for (uint32_t i = 0; i < processes.size(); ++i) {
+  ready.clear();
+  for (uint32_t i = processes.size(); i-- > 0;) {
     Process &process = processes[i];
     process.position = process.start;
     process.remaining = kFresh;
@@ -164,10 +181,7 @@ void TokenSimulator::reset(const std::vector<int64_t> &depths) {
 
 void TokenSimulator::makeReady(uint32_t index) {
   processes[index].state = State::Ready;
-  size_t tail = readyHead + readySize++;
-  if (tail >= ready.size())
-    tail -= ready.size();
-  ready[tail] = index;
+  ready.push_back(index);
 }
 
 void TokenSimulator::wake(uint32_t index, uint32_t fifo) {
@@ -186,6 +200,7 @@ int64_t TokenSimulator::meet(Channel &channel, uint32_t fifo, uint32_t other,
   const int64_t passed = std::min(wanted, peer.remaining);
   if (passed == 0)
     return 0;
+  steady.note(other, 0);
   peer.remaining -= passed;
   channel.written += passed;
   channel.read += passed;
@@ -280,6 +295,8 @@ void TokenSimulator::runProcess(uint32_t index) {
       ++position;
       continue;
     case Op::Next:
+      if (passed.size() < kMostPassed)
+        passed.push_back(code.size() + position);
       position = ++counters[instruction.level] < instruction.count
                      ? instruction.target
                      : position + 1;
@@ -311,16 +328,157 @@ void TokenSimulator::runProcess(uint32_t index) {
 }
 
 bool TokenSimulator::run() {
-  while (readySize) {
-    const uint32_t index = ready[readyHead];
-    if (++readyHead == ready.size())
-      readyHead = 0;
-    --readySize;
+  // What a FIFO lacked before may be there now.
+  steady.clear();
+  while (!ready.empty()) {
+    const uint32_t index = ready.back();
+    ready.pop_back();
+    passed.clear();
     runProcess(index);
+    const uint32_t position = processes[index].position;
+    passed.push_back(position);
+    steady.note(index, position);
+    steady.look(
+        passed,
+        [&](Snapshot &snapshot, const std::vector<uint32_t> &touched) {
+          take(snapshot, touched);
+        },
+        [&](const Snapshot &snapshot) { return jump(snapshot); });
   }
   return std::all_of(
       processes.begin(), processes.end(),
       [](const Process &process) { return process.state == State::Ended; });
+}
+
+//===----------------------------------------------------------------------===//
+// Many repetitions at once
+//===----------------------------------------------------------------------===//
+
+/// The period of a loop at `level` whose body begins at `begin`, and ends where
+/// the code ends so far.
+int64_t TokenSimulator::periodOfBody(size_t begin, unsigned level) const {
+  int64_t period = 1;
+  for (size_t i = begin; i < code.size() && period > 0; ++i)
+    if (code[i].op == Op::Branch) {
+      const int64_t inner = conditions[code[i].count].periodOf(level);
+      period = inner == 0 ? 0 : std::lcm(period, inner);
+      if (period > kMostPeriod)
+        period = 0;
+    }
+  return period;
+}
+
+unsigned TokenSimulator::numLevels(uint32_t process) const {
+  const size_t end = process + 1 < processes.size()
+                         ? processes[process + 1].inductions
+                         : inductions.size();
+  return end - processes[process].inductions;
+}
+
+void TokenSimulator::take(Snapshot &snapshot,
+                          const std::vector<uint32_t> &touched) const {
+  snapshot.processes = touched;
+  snapshot.ready = ready;
+  snapshot.fifos.clear();
+  snapshot.states.clear();
+  snapshot.inductions.clear();
+  snapshot.channels.clear();
+  for (uint32_t index : touched) {
+    const Process &process = processes[index];
+    snapshot.states.push_back(process);
+    const auto begin = inductions.begin() + process.inductions;
+    snapshot.inductions.insert(snapshot.inductions.end(), begin,
+                               begin + numLevels(index));
+    for (uint32_t fifo : fifosOf[index]) {
+      snapshot.fifos.push_back(fifo);
+      snapshot.channels.push_back(channels[fifo]);
+    }
+  }
+}
+
+/// How many times more one process can do what it has done since the snapshot,
+/// in which it is at `place` with the loop counters `before`.
+int64_t TokenSimulator::repeatsOf(const Snapshot &snapshot, size_t place,
+                                  const int64_t *before) const {
+  const uint32_t index = snapshot.processes[place];
+  const Process &now = processes[index], &then = snapshot.states[place];
+  if (now.position != then.position || now.state != then.state ||
+      now.fifo != then.fifo || now.isWrite != then.isWrite)
+    return 0;
+  const int64_t *const counters = inductions.data() + now.inductions;
+  std::optional<unsigned> changed;
+  for (unsigned level = 0; level < numLevels(index); ++level) {
+    if (counters[level] == before[level])
+      continue;
+    if (changed || counters[level] < before[level])
+      return 0;
+    changed = level;
+  }
+  if (!changed) {
+    // Within one run, which may not end.
+    if (now.remaining == then.remaining)
+      return INT64_MAX;
+    if (now.remaining <= 0 || then.remaining < now.remaining)
+      return 0;
+    return (now.remaining - 1) / (then.remaining - now.remaining);
+  }
+  if (now.remaining != then.remaining)
+    return 0;
+  // The end of the loop around the position.
+  size_t end = now.position;
+  while (code[end].op != Op::End &&
+         !(code[end].op == Op::Next && code[end].level == *changed &&
+           code[end].target <= now.position))
+    ++end;
+  const Instruction &next = code[end];
+  const int64_t rise = counters[*changed] - before[*changed];
+  if (next.op == Op::End || next.period == 0 || rise % next.period != 0 ||
+      next.count > IndexExpr::kMostIterations)
+    return 0;
+  return (next.count - 1 - counters[*changed]) / rise;
+}
+
+int64_t TokenSimulator::jump(const Snapshot &snapshot) {
+  if (ready != snapshot.ready)
+    return 0;
+  int64_t periods = INT64_MAX;
+  size_t level = 0;
+  for (size_t i = 0; i < snapshot.processes.size() && periods > 0; ++i) {
+    periods = std::min(
+        periods, repeatsOf(snapshot, i, snapshot.inductions.data() + level));
+    level += numLevels(snapshot.processes[i]);
+  }
+  for (size_t i = 0; i < snapshot.fifos.size(); ++i) {
+    const Channel &now = channels[snapshot.fifos[i]];
+    const Channel &then = snapshot.channels[i];
+    if (now.written - now.read != then.written - then.read)
+      return 0;
+  }
+  // Nothing but idle steps would be repeated for ever.
+  if (periods == 0 || periods == INT64_MAX)
+    return 0;
+  level = 0;
+  for (size_t i = 0; i < snapshot.processes.size(); ++i) {
+    Process &process = processes[snapshot.processes[i]];
+    int64_t *const counters = inductions.data() + process.inductions;
+    for (unsigned l = 0; l < numLevels(snapshot.processes[i]); ++l, ++level)
+      counters[l] += periods * (counters[l] - snapshot.inductions[level]);
+    process.remaining +=
+        periods * (process.remaining - snapshot.states[i].remaining);
+  }
+  // A FIFO of two of the processes is there twice.
+  for (size_t i = 0; i < snapshot.fifos.size(); ++i) {
+    Channel &now = channels[snapshot.fifos[i]];
+    const Channel &then = snapshot.channels[i];
+    if (isAdvanced[snapshot.fifos[i]])
+      continue;
+    isAdvanced[snapshot.fifos[i]] = true;
+    now.written += periods * (now.written - then.written);
+    now.read += periods * (now.read - then.read);
+  }
+  for (uint32_t fifo : snapshot.fifos)
+    isAdvanced[fifo] = false;
+  return periods;
 }
 
 void TokenSimulator::setDepth(unsigned fifo, int64_t depth) {

@@ -22,6 +22,9 @@
 //  - When one side stands in a run of writes and the other in a run of reads,
 //    both pass the shorter run at once, whatever the depth: they would do so
 //    one token at a time, and no third process could tell.
+//  - When everything that was touched in some steps stands as it stood before
+//  them, but for the iteration of one loop in each process, these steps repeat,
+//  and are repeated at once (SteadyStates.h, docs/simulator-speed.md).
 //  - After a deadlock a FIFO may be made deeper and the run continued; the
 //    result is that of a new run with the new depth.
 //
@@ -31,6 +34,7 @@
 #define STREAMTENSOR_SIM_TOKENSIMULATOR_H
 
 #include "streamtensor/Network/AccessProgram.h"
+#include "streamtensor/Sim/SteadyStates.h"
 
 namespace streamtensor {
 
@@ -101,6 +105,9 @@ private:
     /// condition, an index into `conditions`. Group: how many accesses from
     /// `target` on in `members`.
     int64_t count = 0;
+    /// Next: after so many iterations the branches of the body decide again as
+    /// they did; 0: nothing is known.
+    int64_t period = 1;
   };
   enum class State : uint8_t { Ready, Blocked, Ended };
   struct Process {
@@ -125,6 +132,13 @@ private:
     uint32_t writer = 0;
     uint32_t reader = 0;
   };
+  /// What concerns some processes, to be compared with what it is later.
+  struct Snapshot {
+    std::vector<uint32_t> processes, fifos, ready;
+    std::vector<Process> states;
+    std::vector<int64_t> inductions;
+    std::vector<Channel> channels;
+  };
   static constexpr int64_t kFresh = -1;
   static constexpr uint32_t kNoFifo = ~uint32_t(0);
 
@@ -140,6 +154,12 @@ private:
   int64_t meet(Channel &channel, uint32_t fifo, uint32_t other, int64_t wanted);
   void wake(uint32_t index, uint32_t fifo);
   void makeReady(uint32_t index);
+  int64_t periodOfBody(size_t begin, unsigned level) const;
+  unsigned numLevels(uint32_t process) const;
+  void take(Snapshot &snapshot, const std::vector<uint32_t> &touched) const;
+  int64_t repeatsOf(const Snapshot &snapshot, size_t place,
+                    const int64_t *before) const;
+  int64_t jump(const Snapshot &snapshot);
 
   std::vector<Instruction> code;
   std::vector<Member> members;
@@ -147,10 +167,16 @@ private:
   std::vector<int64_t> inductions;
   std::vector<Process> processes;
   std::vector<Channel> channels;
-  /// A ring of processes that can run; holds each at most once.
+  /// The FIFOs of each process.
+  std::vector<std::vector<uint32_t>> fifosOf;
+  /// Processes that can run, each at most once; the last is the next. So those
+  /// that work hand in hand stay together, and what they do repeats.
   std::vector<uint32_t> ready;
-  size_t readyHead = 0;
-  size_t readySize = 0;
+  SteadyStates<Snapshot> steady;
+  /// Scratch of `jump`, by FIFO.
+  std::vector<bool> isAdvanced;
+  /// Where the process at hand has gone on with a loop, at most some.
+  std::vector<uint32_t> passed;
 };
 
 } // namespace streamtensor

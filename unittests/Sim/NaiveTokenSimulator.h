@@ -17,12 +17,15 @@
 #include "streamtensor/Network/AccessProgram.h"
 
 #include <random>
+#include <utility>
 
 namespace streamtensor::test {
 
 struct SingleAccess {
   unsigned fifo;
   bool isWrite;
+  /// The next one happens together with it.
+  bool withNext = false;
 };
 
 inline void writeOut(const AccessSequence &sequence,
@@ -36,7 +39,10 @@ inline void writeOut(const AccessSequence &sequence,
         trace.push_back({node.fifo, node.kind == AccessNode::Kind::Write});
       break;
     case AccessNode::Kind::Group:
-      // Networks of these tests have none.
+      for (const AccessNode &member : node.body)
+        trace.push_back(
+            {member.fifo, member.kind == AccessNode::Kind::Write, true});
+      trace.back().withNext = false;
       break;
     case AccessNode::Kind::Loop:
       for (int64_t i = 0; i < node.count; ++i) {
@@ -72,7 +78,7 @@ struct NaiveState {
 class NaiveTokenSimulator {
 public:
   explicit NaiveTokenSimulator(const ProcessNetwork &network)
-      : numFifos(network.fifos.size()) {
+      : network(network), numFifos(network.fifos.size()) {
     for (const AccessProcess &process : network.processes)
       traces.push_back(writeOut(process.program));
   }
@@ -81,21 +87,25 @@ public:
     NaiveState state;
     state.positions.assign(traces.size(), 0);
     state.written.assign(numFifos, 0);
-    state.read.assign(numFifos, 0);
+    // As if the initial tokens had been written before.
+    for (const AccessFifo &fifo : network.fifos)
+      state.read.push_back(-fifo.initialTokens);
     for (bool moved = true; moved;) {
       moved = false;
       for (size_t process = 0; process < traces.size(); ++process) {
         size_t &position = state.positions[process];
         if (position == traces[process].size())
           continue;
-        const SingleAccess access = traces[process][position];
-        int64_t &written = state.written[access.fifo];
-        int64_t &read = state.read[access.fifo];
-        const int64_t fill = written - read;
-        if (access.isWrite ? fill >= depths[access.fifo] : fill == 0)
+        const size_t end = endOfGroup(process, position);
+        bool lacks = false;
+        for (size_t i = position; i < end; ++i)
+          lacks |= isLacking(state, depths, traces[process][i]);
+        if (lacks)
           continue;
-        ++(access.isWrite ? written : read);
-        ++position;
+        for (; position < end; ++position) {
+          const SingleAccess &access = traces[process][position];
+          ++(access.isWrite ? state.written : state.read)[access.fifo];
+        }
         moved = true;
       }
     }
@@ -104,11 +114,26 @@ public:
     return state;
   }
 
+  /// Behind the accesses that happen together with the one at `position`.
+  size_t endOfGroup(size_t process, size_t position) const {
+    while (traces[process][position].withNext)
+      ++position;
+    return position + 1;
+  }
+
+  static bool isLacking(const NaiveState &state,
+                        const std::vector<int64_t> &depths,
+                        const SingleAccess &access) {
+    const int64_t fill = state.written[access.fifo] - state.read[access.fifo];
+    return access.isWrite ? fill >= depths[access.fifo] : fill == 0;
+  }
+
   const std::vector<SingleAccess> &getTrace(size_t process) const {
     return traces[process];
   }
 
 private:
+  const ProcessNetwork &network;
   size_t numFifos;
   std::vector<std::vector<SingleAccess>> traces;
 };
@@ -146,7 +171,109 @@ public:
     return network;
   }
 
+  /// The same with loops of up to some hundred iterations, one or two deep, with
+  /// conditions that repeat, and groups. Most networks have one common rhythm.
+  ProcessNetwork makeLong(bool feedback) {
+    ProcessNetwork network;
+    const unsigned numProcesses = in(2, 6);
+    const unsigned numFifos = in(1, 7);
+    const int64_t outer = in(1, 24), inner = in(1, 24);
+    std::vector<AccessSequence> perIteration(numProcesses);
+    for (unsigned fifo = 0; fifo < numFifos; ++fifo) {
+      network.addFifo("f" + std::to_string(fifo));
+      unsigned writer = in(0, numProcesses - 2);
+      unsigned reader = in(writer + 1, numProcesses - 1);
+      if (feedback && in(0, 4) == 0) {
+        std::swap(writer, reader);
+        network.fifos[fifo].initialTokens = in(1, 3);
+      }
+      const int64_t tokens = in(0, 3) ? 1 : in(2, 4);
+      perIteration[writer].push_back(write(fifo, tokens));
+      perIteration[reader].push_back(read(fifo, tokens));
+    }
+    for (unsigned process = 0; process < numProcesses; ++process)
+      network.addProcess("p" + std::to_string(process),
+                         makeLongProgram(perIteration[process], outer, inner));
+    return network;
+  }
+
 private:
+  /// One of two bodies, as a condition on the iteration `flat` decides.
+  AccessSequence decided(const AccessSequence &runs, const IndexExpr &flat,
+                         int64_t iterations) {
+    IndexExpr condition = flat < in(0, iterations);
+    const IndexExpr every = IndexExpr::constant(in(2, 6));
+    const IndexExpr some = IndexExpr::constant(in(1, 5));
+    switch (in(0, 3)) {
+    case 0:
+      condition = IndexExpr::binary(IndexExpr::Op::Mod, flat * in(1, 3), every) <
+                  in(0, 5);
+      break;
+    case 1:
+      condition = IndexExpr::binary(
+                      IndexExpr::Op::Mod,
+                      IndexExpr::binary(IndexExpr::Op::FloorDiv, flat, some),
+                      every) == in(0, 2);
+      break;
+    case 2:
+      condition = IndexExpr::binary(
+                      IndexExpr::Op::Mod,
+                      IndexExpr::binary(IndexExpr::Op::CeilDiv,
+                                        flat + IndexExpr::constant(in(0, 9)),
+                                        some),
+                      every) >= in(0, 3);
+      break;
+    default:
+      break;
+    }
+    return {branch(condition, makeBody(runs), makeBody(runs))};
+  }
+
+  AccessSequence makeLongProgram(const AccessSequence &runs, int64_t outer,
+                                 int64_t inner) {
+    const int64_t iterations = outer * inner;
+    const IndexExpr first = IndexExpr::induction(0);
+    switch (in(0, 6)) {
+    case 0:
+      return {loop(outer, {loop(inner, makeBody(runs))})};
+    case 1:
+      return {loop(iterations, makeBody(runs))};
+    case 2:
+      return {loop(iterations, decided(runs, first, iterations))};
+    case 3:
+      return {loop(outer, {loop(inner, decided(runs,
+                                               first * inner +
+                                                   IndexExpr::induction(1),
+                                               iterations))})};
+    case 4: { // together, as far as one token of each FIFO goes
+      AccessSequence once, more;
+      for (AccessNode run : runs) {
+        const int64_t count = std::exchange(run.count, 1);
+        once.push_back(run);
+        run.count = count - 1;
+        if (count > 1)
+          more.push_back(run);
+      }
+      if (!once.empty())
+        more.push_back(together(once));
+      return {loop(iterations, more)};
+    }
+    case 5: { // one FIFO after the other in each outer iteration
+      AccessSequence body;
+      for (AccessNode run : runs) {
+        run.count *= inner;
+        body.push_back(run);
+      }
+      return {loop(outer, shuffled(body))};
+    }
+    default: { // two loops after each other
+      const int64_t some = in(0, iterations);
+      return {loop(some, makeBody(runs)),
+              loop(iterations - some, makeBody(runs))};
+    }
+    }
+  }
+
   AccessSequence shuffled(AccessSequence sequence) {
     for (size_t i = sequence.size(); i > 1; --i)
       std::swap(sequence[i - 1], sequence[in(0, i - 1)]);
