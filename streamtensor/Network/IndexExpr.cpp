@@ -279,6 +279,13 @@ int64_t IndexExpr::periodOf(unsigned level) const {
   return stack.size() == 1 && stack[0].rise == 0 ? stack[0].period : 0;
 }
 
+int64_t streamtensor::commonPeriod(int64_t a, int64_t b) {
+  if (a == 0 || b == 0)
+    return 0;
+  const int64_t common = std::lcm(a, b);
+  return common > kMostPeriod ? 0 : common;
+}
+
 IndexExpr
 IndexExpr::substitute(const std::vector<IndexExpr> &replacements) const {
   IndexExpr result;

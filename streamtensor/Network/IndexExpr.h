@@ -79,6 +79,10 @@ private:
   std::vector<Term> terms;
 };
 
+/// After how many iterations two things that repeat are together as they were;
+/// 0: never, or very late.
+int64_t commonPeriod(int64_t a, int64_t b);
+
 IndexExpr operator+(const IndexExpr &lhs, const IndexExpr &rhs);
 IndexExpr operator*(const IndexExpr &lhs, int64_t rhs);
 IndexExpr operator<(const IndexExpr &lhs, int64_t rhs);

@@ -113,6 +113,7 @@ bool PortState::pass(int64_t first, int64_t step, int64_t count) {
     arrivals.pop(count);
   lastPass = first + (count - 1) * step;
   passedOfHead += count;
+  beatsPassed += count;
   const Burst head = bursts_.front();
   if (passedOfHead < head.size)
     return false;
@@ -197,4 +198,112 @@ unsigned PortState::serve() {
     arrivals.push(lastArrival);
   }
   return client->process;
+}
+
+//===----------------------------------------------------------------------===//
+// Repetition
+//===----------------------------------------------------------------------===//
+
+int64_t MemoryClient::repeatsOf(int64_t count) const {
+  if (count == 0)
+    return INT64_MAX;
+  const int64_t perRun = ceilDiv(contiguous, burstBeats);
+  // Until here all bursts are full, or runs are all the same.
+  int64_t end = totalBeats / contiguous * perRun;
+  if (contiguous == totalBeats)
+    end = numBursts - 1;
+  else if (contiguous % burstBeats != 0 && count % perRun != 0)
+    return 0;
+  return std::max<int64_t>(0, end - 1 - entered) / count;
+}
+
+void PortState::mark(Mark &mark) const {
+  const MemoryClient &client = *clients.front();
+  mark.bursts = bursts_;
+  mark.full = full;
+  mark.left = left;
+  mark.arrivals = arrivals;
+  mark.lastArrival = lastArrival;
+  mark.passedOfHead = passedOfHead;
+  mark.lastPass = lastPass;
+  mark.numEntered = numEntered;
+  mark.numLeft = numLeft;
+  mark.lastEntered = lastEntered;
+  mark.beatsServed = beatsServed;
+  mark.beatsPassed = beatsPassed;
+  mark.busyUntil = channel.busyUntil;
+  mark.entered = client.entered;
+  mark.passed = client.passed;
+  mark.wantsFrom = client.wantsFrom;
+  mark.unfinished = client.unfinished;
+  mark.lastDone = client.lastDone;
+}
+
+bool PortState::isSame(const Mark &mark) const {
+  return numEntered == mark.numEntered && numLeft == mark.numLeft &&
+         beatsPassed == mark.beatsPassed && full.size() == mark.full.size();
+}
+
+int64_t PortState::repeatsOf(const Mark &mark, int64_t shift) const {
+  const MemoryClient &client = *clients.front();
+  // While places have never been used, bursts enter without waiting for one.
+  if (mark.numEntered < outstanding || passedOfHead != mark.passedOfHead ||
+      lastPass != mark.lastPass + shift ||
+      lastEntered != mark.lastEntered + shift ||
+      client.wantsFrom != mark.wantsFrom + shift ||
+      client.unfinished != mark.unfinished ||
+      bursts_.size() != mark.bursts.size() ||
+      full.size() != mark.full.size() || left.size() != mark.left.size() ||
+      !arrivals.isShifted(mark.arrivals, shift))
+    return 0;
+  if (isWrite ? client.lastDone != mark.lastDone + shift
+              : lastArrival != mark.lastArrival + shift)
+    return 0;
+  for (size_t i = 0; i < bursts_.size(); ++i)
+    if (bursts_[i].size != mark.bursts[i].size ||
+        bursts_[i].entered != mark.bursts[i].entered + shift)
+      return 0;
+  for (size_t i = 0; i < full.size(); ++i)
+    if (full[i].size != mark.full[i].size ||
+        full[i].at != mark.full[i].at + shift)
+      return 0;
+  for (size_t i = 0; i < left.size(); ++i)
+    if (left[i] != mark.left[i] + shift)
+      return 0;
+  // Where the channel is idle before the next request, it is no matter since
+  // when.
+  const bool wasIdle =
+      !isWrite &&
+      mark.busyUntil <= (mark.lastEntered + 1) * ChannelState::kUnit &&
+      channel.busyUntil <= (lastEntered + 1) * ChannelState::kUnit;
+  if (!wasIdle &&
+      channel.busyUntil != mark.busyUntil + shift * ChannelState::kUnit)
+    return 0;
+  return client.repeatsOf(client.entered - mark.entered);
+}
+
+void PortState::repeat(const Mark &mark, int64_t periods, int64_t shift) {
+  MemoryClient &client = *clients.front();
+  const int64_t cycles = periods * shift;
+  for (Burst &burst : bursts_)
+    burst.entered += cycles;
+  for (Full &burst : full)
+    burst.at += cycles;
+  for (int64_t &at : left)
+    at += cycles;
+  arrivals.shift(cycles);
+  if (!isWrite)
+    lastArrival += cycles;
+  lastPass += cycles;
+  lastEntered += cycles;
+  channel.busyUntil += cycles * ChannelState::kUnit;
+  numEntered += periods * (numEntered - mark.numEntered);
+  numLeft += periods * (numLeft - mark.numLeft);
+  beatsServed += periods * (beatsServed - mark.beatsServed);
+  beatsPassed += periods * (beatsPassed - mark.beatsPassed);
+  client.entered += periods * (client.entered - mark.entered);
+  client.passed += periods * (client.passed - mark.passed);
+  client.wantsFrom += cycles;
+  if (isWrite)
+    client.lastDone += cycles;
 }

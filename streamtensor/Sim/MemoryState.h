@@ -48,6 +48,7 @@ public:
   unsigned numPorts = 0;
 
 private:
+  friend class PortState;
   int64_t busyUntil = 0;
 };
 
@@ -74,6 +75,9 @@ public:
 private:
   friend class PortState;
   int64_t burstSize(int64_t index) const;
+  /// How often bursts of the same sizes can enter as the last `count` ones,
+  /// without the last of all.
+  int64_t repeatsOf(int64_t count) const;
   /// From when on it wants its next burst to enter; nothing: not known yet, or
   /// there is none.
   std::optional<int64_t> wants() const;
@@ -122,12 +126,26 @@ public:
   int64_t fill() const { return numEntered - numLeft; }
   int64_t capacity() const { return outstanding; }
   size_t numClients() const { return clients.size(); }
+  /// Whether nobody competes here: it has one client, and a channel of its own.
+  bool isAlone() const {
+    return channel.numPorts == 1 && clients.size() == 1;
+  }
   int64_t bursts() const { return numEntered; }
   int64_t beats() const { return beatsServed; }
 
   const unsigned index;
   const bool isWrite;
   ChannelState &channel;
+
+  /// How a port that is alone was.
+  struct Mark;
+  void mark(Mark &mark) const;
+  /// Whether nothing has happened since `mark`.
+  bool isSame(const Mark &mark) const;
+  /// How many times more the same can happen as has happened since `mark`, all
+  /// `shift` cycles later; 0: none, or it is not known.
+  int64_t repeatsOf(const Mark &mark, int64_t shift) const;
+  void repeat(const Mark &mark, int64_t periods, int64_t shift);
 
 private:
   friend class MemoryClient;
@@ -159,7 +177,19 @@ private:
   int64_t numEntered = 0, numLeft = 0;
   std::deque<int64_t> left;
   int64_t lastEntered = -1;
-  int64_t beatsServed = 0;
+  int64_t beatsServed = 0, beatsPassed = 0;
+};
+
+struct PortState::Mark {
+  std::deque<Burst> bursts;
+  std::deque<Full> full;
+  std::deque<int64_t> left;
+  TimeRuns arrivals;
+  int64_t lastArrival = 0, passedOfHead = 0, lastPass = 0, numEntered = 0,
+          numLeft = 0, lastEntered = 0, beatsServed = 0, beatsPassed = 0,
+          busyUntil = 0;
+  /// Of its client.
+  int64_t entered = 0, passed = 0, wantsFrom = 0, unfinished = 0, lastDone = 0;
 };
 
 } // namespace streamtensor

@@ -68,6 +68,23 @@ public:
     }
   }
 
+  /// Whether these are the times of `other`, all `shift` later.
+  bool isShifted(const TimeRuns &other, int64_t shift) const {
+    if (runs.size() - head != other.runs.size() - other.head)
+      return false;
+    for (size_t i = 0; head + i < runs.size(); ++i) {
+      const Run &a = runs[head + i], &b = other.runs[other.head + i];
+      if (a.count != b.count || a.first != b.first + shift ||
+          (a.count > 1 && a.step != b.step))
+        return false;
+    }
+    return true;
+  }
+  void shift(int64_t cycles) {
+    for (size_t i = head; i < runs.size(); ++i)
+      runs[i].first += cycles;
+  }
+
 private:
   std::vector<Run> runs;
   size_t head = 0;

@@ -85,6 +85,31 @@ public:
   int64_t numTokens() const { return numWritten; }
   int64_t capacity() const { return depth; }
 
+  /// Whether nothing has happened since it was `then`.
+  bool isSame(const TimedFifoState &then) const {
+    return numWritten == then.numWritten && numRead == then.numRead;
+  }
+  /// Whether what can happen from now on is what could happen then, all `shift`
+  /// cycles later.
+  bool isShifted(const TimedFifoState &then, int64_t shift) const {
+    return initialLeft == then.initialLeft && freeLeft == then.freeLeft &&
+           noted - freed == then.noted - then.freed &&
+           tokens.isShifted(then.tokens, shift) &&
+           frees.isShifted(then.frees, shift) &&
+           peakFrees.isShifted(then.peakFrees, shift);
+  }
+  /// What has happened since `then` happens `periods` times more, each `shift`
+  /// cycles later.
+  void repeat(const TimedFifoState &then, int64_t periods, int64_t shift) {
+    tokens.shift(periods * shift);
+    frees.shift(periods * shift);
+    peakFrees.shift(periods * shift);
+    numWritten += periods * (numWritten - then.numWritten);
+    numRead += periods * (numRead - then.numRead);
+    noted += periods * (noted - then.noted);
+    freed += periods * (freed - then.freed);
+  }
+
 private:
   /// Tokens written at these times, whose reads have been noted: how many slots
   /// were in use after each write? Slots freed later than the last of them

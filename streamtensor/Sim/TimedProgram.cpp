@@ -352,6 +352,34 @@ static std::optional<int64_t> idleCycles(const TimedSequence &sequence,
   return cycles;
 }
 
+/// The common period of all conditions of a pipeline's body.
+static int64_t periodOf(const TimedSequence &body, unsigned level) {
+  int64_t period = 1;
+  for (const TimedNode &node : body) {
+    if (node.kind != Kind::Branch)
+      continue;
+    period = commonPeriod(period, node.condition.periodOf(level));
+    period = commonPeriod(period, periodOf(node.body, level));
+    period = commonPeriod(period, periodOf(node.otherwise, level));
+  }
+  return period;
+}
+
+/// The period of a loop at `level` whose body begins at `begin`, and ends where
+/// the code ends so far.
+int64_t TimedProgram::periodOfBody(size_t begin, unsigned level) const {
+  int64_t period = 1;
+  for (size_t i = begin; i < code.size(); ++i) {
+    if (code[i].op == Op::Branch)
+      period = commonPeriod(period,
+                            conditions[code[i].value].periodOf(level));
+    else if (code[i].op == Op::Region && regions[code[i].value].dynamic)
+      period = commonPeriod(
+          period, periodOf(regions[code[i].value].dynamic->body, level));
+  }
+  return period;
+}
+
 void TimedProgram::compile(const TimedSequence &sequence, unsigned level,
                            const ParameterValues &values) {
   numLevels = std::max(numLevels, level);
@@ -375,7 +403,8 @@ void TimedProgram::compile(const TimedSequence &sequence, unsigned level,
       compile(node.body, level + 1, values);
       straight.duration += node.cycles;
       flush();
-      code.push_back({Op::Next, uint16_t(level), uint32_t(begin + 1), trip});
+      code.push_back({Op::Next, uint16_t(level), uint32_t(begin + 1), trip,
+                      periodOfBody(begin + 1, level)});
       code[begin].target = code.size();
       numLevels = std::max(numLevels, level + 1);
     } else {
@@ -400,6 +429,7 @@ void TimedProgram::compile(const TimedSequence &sequence, unsigned level,
 //===----------------------------------------------------------------------===//
 
 void ProgramCursor::restart() {
+  passed.clear();
   position = 0;
   counters.assign(program->numLevels, 0);
   base = end = now = 0;
@@ -455,6 +485,8 @@ bool ProgramCursor::enterRegion() {
       position = instruction.value > 0 ? position + 1 : instruction.target;
       continue;
     case TimedProgram::Op::Next:
+      if (passed.size() < kMostPassed)
+        passed.push_back(position);
       position = ++counters[instruction.level] < instruction.value
                      ? instruction.target
                      : position + 1;
@@ -533,4 +565,136 @@ bool ProgramCursor::next(std::vector<Access> &group) {
         skip(stream, 1);
       }
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Repetition
+//===----------------------------------------------------------------------===//
+
+void ProgramCursor::mark(Mark &mark) const {
+  mark.position = position;
+  mark.counters = counters;
+  mark.base = base;
+  mark.end = end;
+  mark.now = now;
+  mark.work = work;
+  mark.streams = active;
+}
+
+const TimedProgram::Instruction *
+ProgramCursor::loopAround(unsigned level) const {
+  for (size_t i = position; i < program->code.size(); ++i) {
+    const TimedProgram::Instruction &next = program->code[i];
+    if (next.op == TimedProgram::Op::Next && next.level == level &&
+        next.target <= position)
+      return &next;
+  }
+  return nullptr;
+}
+
+/// Of one stream within one region, when `elapsed` cycles have passed until
+/// `at`: how often it can go on like this.
+int64_t ProgramCursor::repeatsOf(const Stream &now, const Stream &then,
+                                 int64_t at, int64_t elapsed) {
+  if (now.block != then.block || now.run != then.run)
+    return 0;
+  if (now.count == 0)
+    return then.count == 0 ? INT64_MAX : 0;
+  if (now.outer != then.outer) {
+    // One loop around the runs has gone on.
+    if (now.count != then.count || now.time - then.time != elapsed ||
+        now.outerOffset - then.outerOffset != elapsed)
+      return 0;
+    const AccessBlock &block = now.of->blocks[now.block];
+    int64_t repeats = 0;
+    for (size_t level = 0; level < now.outer.size(); ++level) {
+      const int64_t rise = now.outer[level] - then.outer[level];
+      if (rise == 0)
+        continue;
+      if (rise < 0 || repeats > 0)
+        return 0;
+      repeats = (block.outer[level].second - 1 - now.outer[level]) / rise;
+      if (repeats == 0)
+        return 0;
+    }
+    return repeats;
+  }
+  if (now.outerOffset != then.outerOffset)
+    return 0;
+  // Not come to yet: not before it is.
+  if (now.count == then.count)
+    return now.time == then.time ? (now.time - 1 - at) / elapsed : 0;
+  // Within a run, and not to its end.
+  const int64_t taken = then.count - now.count;
+  if (taken <= 0 || now.time - then.time != elapsed)
+    return 0;
+  return (now.count - 1) / taken;
+}
+
+int64_t ProgramCursor::repeatsOf(const Mark &mark) const {
+  if (position != mark.position || counters.size() != mark.counters.size() ||
+      active.size() != mark.streams.size())
+    return 0;
+  std::optional<unsigned> changed;
+  for (unsigned level = 0; level < counters.size(); ++level) {
+    if (counters[level] == mark.counters[level])
+      continue;
+    if (changed || counters[level] < mark.counters[level])
+      return 0;
+    changed = level;
+  }
+  const int64_t elapsed = now - mark.now;
+  if (elapsed < 0)
+    return 0;
+  if (!changed) {
+    if (base != mark.base || end != mark.end)
+      return 0;
+    int64_t repeats = INT64_MAX;
+    for (size_t i = 0; i < active.size() && repeats > 0; ++i) {
+      const Stream &a = active[i], &b = mark.streams[i];
+      if (elapsed > 0)
+        repeats = std::min(repeats, repeatsOf(a, b, now, elapsed));
+      else if (a.count != b.count || (a.count > 0 && a.time != b.time))
+        return 0;
+    }
+    // Something of the region must be left, or the next one comes.
+    return elapsed > 0 && repeats == INT64_MAX ? 0 : repeats;
+  }
+  if (elapsed == 0 || base - mark.base != elapsed || end - mark.end != elapsed)
+    return 0;
+  for (size_t i = 0; i < active.size(); ++i) {
+    const Stream &a = active[i], &b = mark.streams[i];
+    if (a.count != b.count || a.block != b.block || a.run != b.run ||
+        a.outer != b.outer || a.outerOffset != b.outerOffset ||
+        (a.count > 0 && (a.time - b.time != elapsed || a.step != b.step)))
+      return 0;
+  }
+  const TimedProgram::Instruction *next = loopAround(*changed);
+  const int64_t rise = counters[*changed] - mark.counters[*changed];
+  if (!next || next->period == 0 || rise % next->period != 0 ||
+      next->value > IndexExpr::kMostIterations)
+    return 0;
+  int64_t repeats = (next->value - 1 - counters[*changed]) / rise;
+  if (work > mark.work)
+    repeats = std::min(repeats, (mostWork - work) / (work - mark.work));
+  return repeats;
+}
+
+void ProgramCursor::repeat(const Mark &mark, int64_t periods) {
+  const int64_t elapsed = periods * (now - mark.now);
+  for (size_t level = 0; level < counters.size(); ++level)
+    counters[level] += periods * (counters[level] - mark.counters[level]);
+  for (size_t i = 0; i < active.size(); ++i) {
+    Stream &a = active[i];
+    const Stream &b = mark.streams[i];
+    a.time += periods * (a.time - b.time);
+    a.count += periods * (a.count - b.count);
+    a.outerOffset += periods * (a.outerOffset - b.outerOffset);
+    for (size_t level = 0; level < a.outer.size(); ++level)
+      a.outer[level] += periods * (a.outer[level] - b.outer[level]);
+  }
+  base += periods * (base - mark.base);
+  end += periods * (end - mark.end);
+  work += periods * (work - mark.work);
+  now += elapsed;
 }

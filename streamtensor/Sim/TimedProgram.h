@@ -47,6 +47,9 @@ class TimedProgram {
 public:
   TimedProgram(const TimedProcess &process, const ParameterValues &values);
 
+  /// Places at which a cursor can be.
+  size_t numPlaces() const { return code.size(); }
+
 private:
   friend class ProgramCursor;
   enum class Op : uint8_t { Region, Loop, Next, Branch, Jump, End };
@@ -57,6 +60,9 @@ private:
     uint32_t target = 0;
     /// Region, Branch: an index. Loop, Next: the trip count.
     int64_t value = 0;
+    /// Next: after so many iterations the conditions of the body decide again
+    /// as they did; 0: nothing is known.
+    int64_t period = 1;
   };
   /// A stretch of time with accesses at offsets from its begin.
   struct Region {
@@ -71,6 +77,7 @@ private:
 
   void compile(const TimedSequence &sequence, unsigned level,
                const ParameterValues &values);
+  int64_t periodOfBody(size_t begin, unsigned level) const;
   void flush();
   void addRegion(Region region);
   void addStraight(const TimedNode &node);
@@ -122,8 +129,36 @@ public:
   /// Skips `count` accesses of a stream, at most its `count`.
   void skip(Stream &stream, int64_t count);
 
+  /// The place in the program, and the ends of some loops that have been passed
+  /// since `forgetPassed`.
+  uint32_t place() const { return position; }
+  const std::vector<uint32_t> &passedLoops() const { return passed; }
+  void forgetPassed() { passed.clear(); }
+
+  /// Where a cursor was.
+  struct Mark {
+    uint32_t position = 0;
+    std::vector<int64_t> counters;
+    int64_t base = 0, end = 0, now = 0, work = 0;
+    std::vector<Stream> streams;
+  };
+  void mark(Mark &mark) const;
+  /// How many times more the cursor can move as it has moved since `mark`, with
+  /// the same accesses at the same distances; 0: none, or it is not known.
+  /// INT64_MAX: it has not moved.
+  int64_t repeatsOf(const Mark &mark) const;
+  /// Moves so many times more.
+  void repeat(const Mark &mark, int64_t periods);
+
 private:
+  static constexpr size_t kMostPassed = 4;
+
   bool enterRegion();
+  /// The loop around the position whose counter is at `level`; its trip count
+  /// and period.
+  const TimedProgram::Instruction *loopAround(unsigned level) const;
+  static int64_t repeatsOf(const Stream &now, const Stream &then, int64_t at,
+                           int64_t elapsed);
   void setRun(Stream &stream);
   void advance(Stream &stream);
 
@@ -134,6 +169,7 @@ private:
   /// Own time at the begin of the region, at its end, and now.
   int64_t base = 0, end = 0, now = 0;
   std::vector<Stream> active;
+  std::vector<uint32_t> passed;
   std::vector<AccessClass> dynamicClasses;
 };
 

@@ -14,12 +14,12 @@
 #include "streamtensor/Sim/TimedSimulator.h"
 
 #include "streamtensor/Sim/MemoryState.h"
+#include "streamtensor/Sim/SteadyStates.h"
 #include "streamtensor/Sim/TimedFifoState.h"
 #include "streamtensor/Sim/TimedProgram.h"
 
 #include <algorithm>
 #include <cassert>
-#include <deque>
 #include <memory>
 
 using namespace streamtensor;
@@ -58,6 +58,32 @@ struct ProcessState {
   /// Where it is blocked.
   Access blockedOn = {};
   bool blocked = false, queued = false;
+  /// Its last access or end; and where it was when it was looked at last.
+  int64_t lastEvent = 0, lastSeen = 0;
+  /// Where its places begin among those of all.
+  uint32_t anchors = 0;
+};
+
+/// A process as it was.
+struct ProcessMark {
+  ProgramCursor::Mark cursor;
+  std::vector<Access> group;
+  bool hasGroup = false, atEnd = false, running = false, blocked = false;
+  int64_t time = 0, stalled = 0, invocation = 0, lastEvent = 0;
+  size_t nextInjected = 0;
+  Access blockedOn = {};
+  int64_t waitInput = 0, waitOutput = 0;
+};
+
+/// What concerns some processes as it was.
+struct SimulationMark {
+  std::vector<uint32_t> processes, fifos, ready;
+  std::vector<ProcessMark> states;
+  std::vector<TimedFifoState> fifoStates;
+  std::vector<TimedFifoResult> fifoResults;
+  /// Of each client of each process.
+  std::vector<PortState::Mark> ports;
+  int64_t events = 0;
 };
 
 /// An edge that a start waits for.
@@ -103,6 +129,12 @@ private:
   void pass(unsigned index, ProcessState &process, AccessKind kind,
             unsigned target, int64_t first, int64_t step, int64_t count);
 
+  void lookForRepetition(unsigned index);
+  void take(SimulationMark &mark, const std::vector<uint32_t> &touched) const;
+  int64_t shiftOf(const ProcessMark &then, const ProcessState &now) const;
+  int64_t repeatsOf(const SimulationMark &mark, int64_t &shift) const;
+  int64_t jump(const SimulationMark &mark);
+
   const TimedNetwork &network;
   const TimedOptions &options;
   std::vector<TimedProgram> programs;
@@ -113,12 +145,17 @@ private:
   std::vector<std::unique_ptr<PortState>> ports;
   std::vector<std::vector<StartEdge>> startsAfter;
   std::vector<std::vector<unsigned>> wakesOnStart, wakesOnEnd;
-  std::deque<unsigned> ready;
+  /// The last is the next: so processes that work hand in hand stay together,
+  /// and what they do repeats.
+  std::vector<unsigned> ready;
+  /// The FIFOs of each process, each at the first of its two.
+  std::vector<std::vector<uint32_t>> fifosOf;
+  SteadyStates<SimulationMark> steady;
+  std::vector<uint32_t> passed;
   /// Serial invocations: how many processes have ended each, and when the last.
   std::vector<unsigned> endedOf;
   std::vector<int64_t> lastEndOf;
   TimedResult result;
-  int64_t lastEvent = 0;
   std::string error;
   /// Scratch of runBatch.
   struct Line {
@@ -173,6 +210,18 @@ Simulation::Simulation(const TimedNetwork &network, const TimedOptions &options)
         {array.reader, StartEdge::EndedTwoBefore});
     wakesOnEnd[array.reader].push_back(array.writer);
   }
+  fifosOf.resize(size);
+  for (unsigned i = 0; i < network.fifos.size(); ++i) {
+    fifosOf[network.fifos[i].writer].push_back(i);
+    if (network.fifos[i].reader != network.fifos[i].writer)
+      fifosOf[network.fifos[i].reader].push_back(i);
+  }
+  uint32_t places = 0;
+  for (unsigned i = 0; i < size; ++i) {
+    processes[i].anchors = places;
+    places += 2 * programs[i].numPlaces();
+  }
+  steady = SteadyStates<SimulationMark>(places);
   endedOf.resize(options.invocations);
   lastEndOf.resize(options.invocations);
   result.processes.resize(size);
@@ -291,7 +340,7 @@ void Simulation::pass(unsigned index, ProcessState &process, AccessKind kind,
 /// Lets happen what nobody else can be earlier than: on a port of one client
 /// with a channel of its own.
 void Simulation::serveReady(PortState &port) {
-  if (port.channel.numPorts == 1 && port.numClients() == 1)
+  if (port.isAlone())
     while (port.nextEvent())
       port.serve();
 }
@@ -310,6 +359,8 @@ bool Simulation::serveMemory() {
       }
   if (!earliest)
     return false;
+  // Changes what no process has touched.
+  steady.clear();
   enqueue(earliest->serve());
   return true;
 }
@@ -365,7 +416,7 @@ void Simulation::endInvocation(unsigned index, ProcessState &process) {
   if (total.start < 0)
     total.start = process.starts.front();
   total.end = end;
-  lastEvent = std::max(lastEvent, end);
+  process.lastEvent = std::max(process.lastEvent, end);
   if (options.onInvocation)
     options.onInvocation({index, process.invocation, process.start, end});
   process.ends.push_back(end);
@@ -412,12 +463,21 @@ std::optional<int64_t> Simulation::waitFor(unsigned index,
   // something else of the group lacks: or their times would be known too late
   // to compete with requests of others.
   for (Access &access : process.group)
-    for (;
-         access.beats > 1 && available(process, access.kind, access.target) > 0;
-         --access.beats)
-      pass(index, process, access.kind, access.target,
-           std::max(now, availableAt(process, access.kind, access.target)), 1,
-           1);
+    while (access.beats > 1) {
+      int64_t count = std::min(
+          access.beats - 1, available(process, access.kind, access.target));
+      if (count == 0)
+        break;
+      const int64_t at = availableAt(process, access.kind, access.target);
+      const int64_t distance = std::max<int64_t>(
+          1, availableStep(process, access.kind, access.target));
+      // Those that are there already pass in a row.
+      if (at < now && distance > 1)
+        count = std::min(count, (now - at) / (distance - 1) + 1);
+      pass(index, process, access.kind, access.target, std::max(now, at),
+           at < now ? 1 : distance, count);
+      access.beats -= count;
+    }
   for (const Access &access : process.group) {
     if (access.beats > 1 ||
         available(process, access.kind, access.target) == 0) {
@@ -464,7 +524,7 @@ void Simulation::addStall(unsigned index, ProcessState &process, int64_t cycles,
 
 void Simulation::executeGroup(unsigned index, ProcessState &process) {
   const int64_t now = process.start + process.time + process.stalled;
-  lastEvent = std::max(lastEvent, now);
+  process.lastEvent = std::max(process.lastEvent, now);
   for (const Access &access : process.group) {
     pass(index, process, access.kind, access.target, now, 1, 1);
   }
@@ -632,7 +692,8 @@ bool Simulation::runBatch(unsigned index, ProcessState &process) {
     const bool after = leading && line.phase >= leading->phase;
     const int64_t at =
         process.start + line.stream->time + stalled + (after ? slope : 0);
-    lastEvent = std::max(lastEvent, at + (count - 1) * (period + slope));
+    process.lastEvent =
+        std::max(process.lastEvent, at + (count - 1) * (period + slope));
     pass(index, process, line.stream->of->kind, line.stream->of->target, at,
          period + slope, count);
   }
@@ -643,6 +704,188 @@ bool Simulation::runBatch(unsigned index, ProcessState &process) {
   for (const Line &line : lines)
     process.cursor.skip(*line.stream, count);
   return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Many repetitions at once
+//===----------------------------------------------------------------------===//
+
+void Simulation::lookForRepetition(unsigned index) {
+  ProcessState &process = processes[index];
+  const int64_t now = process.start + process.time + process.stalled;
+  const uint32_t place = process.cursor.place();
+  passed.clear();
+  for (uint32_t loop : process.cursor.passedLoops())
+    passed.push_back(process.anchors + 2 * loop + 1);
+  process.cursor.forgetPassed();
+  passed.push_back(process.anchors + 2 * place);
+  steady.note(index, (uint64_t(now - process.lastSeen) << 20) + place);
+  process.lastSeen = now;
+  steady.look(
+      passed,
+      [&](SimulationMark &mark, const std::vector<uint32_t> &touched) {
+        take(mark, touched);
+      },
+      [&](const SimulationMark &mark) { return jump(mark); });
+}
+
+void Simulation::take(SimulationMark &mark,
+                      const std::vector<uint32_t> &touched) const {
+  mark.processes = touched;
+  mark.ready = ready;
+  mark.events = result.events;
+  mark.states.resize(touched.size());
+  mark.fifos.clear();
+  mark.fifoStates.clear();
+  mark.fifoResults.clear();
+  size_t numPorts = 0;
+  for (size_t i = 0; i < touched.size(); ++i) {
+    const ProcessState &process = processes[touched[i]];
+    ProcessMark &state = mark.states[i];
+    process.cursor.mark(state.cursor);
+    state.group = process.group;
+    state.hasGroup = process.hasGroup;
+    state.atEnd = process.atEnd;
+    state.running = process.running;
+    state.blocked = process.blocked;
+    state.time = process.time;
+    state.stalled = process.stalled;
+    state.invocation = process.invocation;
+    state.lastEvent = process.lastEvent;
+    state.nextInjected = process.nextInjected;
+    state.blockedOn = process.blockedOn;
+    state.waitInput = result.processes[touched[i]].waitInput;
+    state.waitOutput = result.processes[touched[i]].waitOutput;
+    for (uint32_t fifo : fifosOf[touched[i]]) {
+      // Once, where it belongs to two of them.
+      const TimedFifo &info = network.fifos[fifo];
+      const uint32_t other =
+          info.writer == touched[i] ? info.reader : info.writer;
+      if (other < touched[i] &&
+          std::binary_search(touched.begin(), touched.end(), other))
+        continue;
+      mark.fifos.push_back(fifo);
+      mark.fifoStates.push_back(fifos[fifo]);
+      mark.fifoResults.push_back(result.fifos[fifo]);
+    }
+    for (const MemoryClient *client : process.clients) {
+      if (numPorts == mark.ports.size())
+        mark.ports.emplace_back();
+      client->port.mark(mark.ports[numPorts++]);
+    }
+  }
+}
+
+static bool isEqual(const Access &a, const Access &b) {
+  return a.kind == b.kind && a.target == b.target && a.beats == b.beats;
+}
+
+/// How many cycles later a process stands where it stood; -1: elsewhere.
+int64_t Simulation::shiftOf(const ProcessMark &then,
+                            const ProcessState &now) const {
+  if (now.hasGroup != then.hasGroup || now.atEnd != then.atEnd ||
+      now.running != then.running || now.blocked != then.blocked ||
+      now.invocation != then.invocation ||
+      now.nextInjected != then.nextInjected ||
+      !isEqual(now.blockedOn, then.blockedOn) ||
+      !std::equal(now.group.begin(), now.group.end(), then.group.begin(),
+                  then.group.end(), isEqual))
+    return -1;
+  const int64_t shift = now.time + now.stalled - then.time - then.stalled;
+  if (now.time == then.time)
+    return now.stalled == then.stalled ? 0 : -1;
+  return now.lastEvent - then.lastEvent == shift ? shift : -1;
+}
+
+/// How many times more everything since `mark` happens again, each `shift`
+/// cycles later; 0: it does not, or this is not known.
+int64_t Simulation::repeatsOf(const SimulationMark &mark,
+                              int64_t &shift) const {
+  if (ready != mark.ready)
+    return 0;
+  shift = 0;
+  int64_t repeats = INT64_MAX;
+  for (size_t i = 0; i < mark.processes.size(); ++i) {
+    const ProcessState &now = processes[mark.processes[i]];
+    const ProcessMark &then = mark.states[i];
+    const int64_t moved = shiftOf(then, now);
+    if (moved < 0 || (moved > 0 && shift > 0 && moved != shift))
+      return 0;
+    shift = std::max(shift, moved);
+    if (!now.running)
+      continue;
+    repeats = std::min(repeats, now.cursor.repeatsOf(then.cursor));
+    // Not beyond an injected stall.
+    if (moved > 0 && now.nextInjected < now.injected.size())
+      repeats = std::min(repeats, (now.injected[now.nextInjected].at - 1 -
+                                   now.time) /
+                                      (now.time - then.time));
+    if (repeats <= 0)
+      return 0;
+  }
+  if (shift == 0)
+    return 0;
+  size_t port = 0;
+  for (uint32_t index : mark.processes)
+    for (const MemoryClient *client : processes[index].clients) {
+      const PortState::Mark &then = mark.ports[port++];
+      if (!client->port.isAlone())
+        return 0;
+      if (!client->port.isSame(then))
+        repeats = std::min(repeats, client->port.repeatsOf(then, shift));
+    }
+  for (size_t i = 0; i < mark.fifos.size() && repeats > 0; ++i) {
+    const TimedFifoState &now = fifos[mark.fifos[i]];
+    if (!now.isSame(mark.fifoStates[i]) &&
+        !now.isShifted(mark.fifoStates[i], shift))
+      return 0;
+  }
+  const int64_t events = result.events - mark.events;
+  if (events > 0)
+    repeats = std::min(repeats, (options.mostEvents - result.events -
+                                 result.steps) /
+                                    events);
+  return std::max<int64_t>(0, repeats);
+}
+
+int64_t Simulation::jump(const SimulationMark &mark) {
+  int64_t shift = 0;
+  const int64_t periods = repeatsOf(mark, shift);
+  if (periods == 0)
+    return 0;
+  size_t port = 0;
+  for (size_t i = 0; i < mark.processes.size(); ++i) {
+    const unsigned index = mark.processes[i];
+    ProcessState &now = processes[index];
+    const ProcessMark &then = mark.states[i];
+    for (MemoryClient *client : now.clients) {
+      const PortState::Mark &before = mark.ports[port++];
+      if (!client->port.isSame(before))
+        client->port.repeat(before, periods, shift);
+    }
+    if (now.time == then.time)
+      continue;
+    now.cursor.repeat(then.cursor, periods);
+    now.time += periods * (now.time - then.time);
+    now.stalled += periods * (now.stalled - then.stalled);
+    now.lastEvent += periods * shift;
+    now.lastSeen += periods * shift;
+    TimedProcessResult &total = result.processes[index];
+    total.waitInput += periods * (total.waitInput - then.waitInput);
+    total.waitOutput += periods * (total.waitOutput - then.waitOutput);
+  }
+  for (size_t i = 0; i < mark.fifos.size(); ++i) {
+    TimedFifoState &now = fifos[mark.fifos[i]];
+    if (now.isSame(mark.fifoStates[i]))
+      continue;
+    now.repeat(mark.fifoStates[i], periods, shift);
+    TimedFifoResult &total = result.fifos[mark.fifos[i]];
+    const TimedFifoResult &then = mark.fifoResults[i];
+    total.waitFull += periods * (total.waitFull - then.waitFull);
+    total.waitEmpty += periods * (total.waitEmpty - then.waitEmpty);
+  }
+  result.events += periods * (result.events - mark.events);
+  return periods;
 }
 
 //===----------------------------------------------------------------------===//
@@ -713,21 +956,25 @@ void Simulation::findDeadlock(TimedResult &result) const {
 }
 
 std::optional<TimedResult> Simulation::run(std::string &message) {
-  for (unsigned index = 0; index < processes.size(); ++index)
+  for (unsigned index = processes.size(); index-- > 0;)
     enqueue(index);
   do {
     while (!ready.empty() && error.empty()) {
-      const unsigned index = ready.front();
-      ready.pop_front();
+      const unsigned index = ready.back();
+      ready.pop_back();
       processes[index].queued = false;
       runProcess(index);
+      // Traces want to see each wait.
+      if (!options.onStall)
+        lookForRepetition(index);
     }
   } while (error.empty() && serveMemory());
   if (!error.empty()) {
     message = error;
     return std::nullopt;
   }
-  result.cycles = std::max<int64_t>(0, lastEvent - 1);
+  for (const ProcessState &process : processes)
+    result.cycles = std::max(result.cycles, process.lastEvent - 1);
   for (size_t i = 0; i < fifos.size(); ++i) {
     result.fifos[i].tokens = fifos[i].numTokens();
     result.fifos[i].fill = fifos[i].fill();

@@ -17,14 +17,11 @@
 
 #include <algorithm>
 #include <cassert>
-#include <numeric>
 
 using namespace streamtensor;
 
 /// Loops that one step of a process is known for.
 static constexpr size_t kMostPassed = 4;
-/// Of conditions in loops; with a longer one, a loop is taken to have none.
-static constexpr int64_t kMostPeriod = 1 << 20;
 
 //===----------------------------------------------------------------------===//
 // TokenDeadlock
@@ -358,13 +355,9 @@ bool TokenSimulator::run() {
 /// the code ends so far.
 int64_t TokenSimulator::periodOfBody(size_t begin, unsigned level) const {
   int64_t period = 1;
-  for (size_t i = begin; i < code.size() && period > 0; ++i)
-    if (code[i].op == Op::Branch) {
-      const int64_t inner = conditions[code[i].count].periodOf(level);
-      period = inner == 0 ? 0 : std::lcm(period, inner);
-      if (period > kMostPeriod)
-        period = 0;
-    }
+  for (size_t i = begin; i < code.size(); ++i)
+    if (code[i].op == Op::Branch)
+      period = commonPeriod(period, conditions[code[i].count].periodOf(level));
   return period;
 }
 
