@@ -252,8 +252,8 @@ int64_t PortState::repeatsOf(const Mark &mark, int64_t shift) const {
       lastEntered != mark.lastEntered + shift ||
       client.wantsFrom != mark.wantsFrom + shift ||
       client.unfinished != mark.unfinished ||
-      bursts_.size() != mark.bursts.size() ||
-      full.size() != mark.full.size() || left.size() != mark.left.size() ||
+      bursts_.size() != mark.bursts.size() || full.size() != mark.full.size() ||
+      left.size() != mark.left.size() ||
       !arrivals.isShifted(mark.arrivals, shift))
     return 0;
   if (isWrite ? client.lastDone != mark.lastDone + shift

@@ -127,9 +127,7 @@ public:
   int64_t capacity() const { return outstanding; }
   size_t numClients() const { return clients.size(); }
   /// Whether nobody competes here: it has one client, and a channel of its own.
-  bool isAlone() const {
-    return channel.numPorts == 1 && clients.size() == 1;
-  }
+  bool isAlone() const { return channel.numPorts == 1 && clients.size() == 1; }
   int64_t bursts() const { return numEntered; }
   int64_t beats() const { return beatsServed; }
 

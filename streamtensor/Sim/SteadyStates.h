@@ -81,9 +81,7 @@ private:
   static constexpr uint64_t kBase = 0x9e3779b97f4a7c15;
   static constexpr uint64_t kScramble = 0xbf58476d1ce4e5b9;
 
-  size_t slot(int64_t index) const {
-    return size_t(index) & (ring.size() - 1);
-  }
+  size_t slot(int64_t index) const { return size_t(index) & (ring.size() - 1); }
   uint64_t hashAt(int64_t end) const { return ring[slot(end - 1)].hash; }
   void grow() {
     std::vector<Entry> larger(ring.size() * 2);

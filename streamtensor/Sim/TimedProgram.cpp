@@ -371,8 +371,7 @@ int64_t TimedProgram::periodOfBody(size_t begin, unsigned level) const {
   int64_t period = 1;
   for (size_t i = begin; i < code.size(); ++i) {
     if (code[i].op == Op::Branch)
-      period = commonPeriod(period,
-                            conditions[code[i].value].periodOf(level));
+      period = commonPeriod(period, conditions[code[i].value].periodOf(level));
     else if (code[i].op == Op::Region && regions[code[i].value].dynamic)
       period = commonPeriod(
           period, periodOf(regions[code[i].value].dynamic->body, level));

@@ -13,14 +13,10 @@
 
 #include "streamtensor/Sim/TimedSimulator.h"
 
-#include "streamtensor/Sim/MemoryState.h"
-#include "streamtensor/Sim/SteadyStates.h"
-#include "streamtensor/Sim/TimedFifoState.h"
-#include "streamtensor/Sim/TimedProgram.h"
+#include "streamtensor/Sim/TimedSimulation.h"
 
 #include <algorithm>
 #include <cassert>
-#include <memory>
 
 using namespace streamtensor;
 
@@ -31,145 +27,8 @@ static constexpr int64_t kAlways = TimedFifoState::kAlways;
 /// Fewer iterations than this are not worth looking for straight lines.
 static constexpr int64_t kMinBatch = 4;
 
-static bool isInput(AccessKind kind) {
-  return kind == AccessKind::Read || kind == AccessKind::MemoryRead;
-}
-
-namespace {
-
-struct ProcessState {
-  ProcessState(const TimedProgram &program, int64_t mostWork)
-      : cursor(program, mostWork) {}
-
-  ProgramCursor cursor;
-  /// The accesses at hand, all at one own time; or the end of the program.
-  std::vector<Access> group;
-  bool hasGroup = false, atEnd = false;
-  int64_t time = 0;
-  /// Real time is start + own time + stalled.
-  bool running = false, done = false;
-  int64_t start = 0, stalled = 0;
-  int64_t invocation = 0;
-  std::vector<int64_t> starts, ends;
-  std::vector<InjectedStall> injected;
-  size_t nextInjected = 0;
-  /// Its traffic, one of each direction of a port that it uses.
-  std::vector<MemoryClient *> clients;
-  /// Where it is blocked.
-  Access blockedOn = {};
-  bool blocked = false, queued = false;
-  /// Its last access or end; and where it was when it was looked at last.
-  int64_t lastEvent = 0, lastSeen = 0;
-  /// Where its places begin among those of all.
-  uint32_t anchors = 0;
-};
-
-/// A process as it was.
-struct ProcessMark {
-  ProgramCursor::Mark cursor;
-  std::vector<Access> group;
-  bool hasGroup = false, atEnd = false, running = false, blocked = false;
-  int64_t time = 0, stalled = 0, invocation = 0, lastEvent = 0;
-  size_t nextInjected = 0;
-  Access blockedOn = {};
-  int64_t waitInput = 0, waitOutput = 0;
-};
-
-/// What concerns some processes as it was.
-struct SimulationMark {
-  std::vector<uint32_t> processes, fifos, ready;
-  std::vector<ProcessMark> states;
-  std::vector<TimedFifoState> fifoStates;
-  std::vector<TimedFifoResult> fifoResults;
-  /// Of each client of each process.
-  std::vector<PortState::Mark> ports;
-  int64_t events = 0;
-};
-
-/// An edge that a start waits for.
-struct StartEdge {
-  unsigned process;
-  enum { Started, Ended, EndedTwoBefore } what;
-};
-
-class Simulation {
-public:
-  Simulation(const TimedNetwork &network, const TimedOptions &options);
-  std::optional<TimedResult> run(std::string &error);
-
-private:
-  void createClients(const ParameterValues &values);
-  void enqueue(unsigned process);
-  void runProcess(unsigned index);
-  bool tryStart(unsigned index);
-  void giveUp(const ProcessState &process);
-  bool findDuplicate(const ProcessState &process, unsigned index);
-  /// The earliest real time of the group at hand; nothing: unknown.
-  std::optional<int64_t> waitFor(unsigned index, ProcessState &process,
-                                 int64_t &inputs, int64_t &outputs,
-                                 Access &last);
-  void executeGroup(unsigned index, ProcessState &process);
-  void endInvocation(unsigned index, ProcessState &process);
-  bool runBatch(unsigned index, ProcessState &process);
-  void addStall(unsigned index, ProcessState &process, int64_t cycles,
-                bool isOutput, const Access &access);
-  bool serveMemory();
-  void serveReady(PortState &port);
-  MemoryClient *clientOf(const ProcessState &process, AccessKind kind,
-                         unsigned port) const;
-  unsigned startsBehind(unsigned index) const;
-  void findDeadlock(TimedResult &result) const;
-
-  int64_t available(const ProcessState &process, AccessKind kind,
-                    unsigned target) const;
-  int64_t availableAt(const ProcessState &process, AccessKind kind,
-                      unsigned target) const;
-  int64_t availableStep(const ProcessState &process, AccessKind kind,
-                        unsigned target) const;
-  void pass(unsigned index, ProcessState &process, AccessKind kind,
-            unsigned target, int64_t first, int64_t step, int64_t count);
-
-  void lookForRepetition(unsigned index);
-  void take(SimulationMark &mark, const std::vector<uint32_t> &touched) const;
-  int64_t shiftOf(const ProcessMark &then, const ProcessState &now) const;
-  int64_t repeatsOf(const SimulationMark &mark, int64_t &shift) const;
-  int64_t jump(const SimulationMark &mark);
-
-  const TimedNetwork &network;
-  const TimedOptions &options;
-  std::vector<TimedProgram> programs;
-  std::vector<ProcessState> processes;
-  std::vector<TimedFifoState> fifos;
-  std::vector<ChannelState> channels;
-  /// Reads of port i at 2 * i, writes behind; null where there are none.
-  std::vector<std::unique_ptr<PortState>> ports;
-  std::vector<std::vector<StartEdge>> startsAfter;
-  std::vector<std::vector<unsigned>> wakesOnStart, wakesOnEnd;
-  /// The last is the next: so processes that work hand in hand stay together,
-  /// and what they do repeats.
-  std::vector<unsigned> ready;
-  /// The FIFOs of each process, each at the first of its two.
-  std::vector<std::vector<uint32_t>> fifosOf;
-  SteadyStates<SimulationMark> steady;
-  std::vector<uint32_t> passed;
-  /// Serial invocations: how many processes have ended each, and when the last.
-  std::vector<unsigned> endedOf;
-  std::vector<int64_t> lastEndOf;
-  TimedResult result;
-  std::string error;
-  /// Scratch of runBatch.
-  struct Line {
-    Stream *stream;
-    int64_t alpha, beta;
-    bool constant;
-    unsigned phase;
-  };
-  std::vector<Line> lines;
-};
-
-} // namespace
-
-Simulation::Simulation(const TimedNetwork &network, const TimedOptions &options)
+TimedSimulation::TimedSimulation(const TimedNetwork &network,
+                                 const TimedOptions &options)
     : network(network), options(options) {
   const ParameterValues values = network.complete(options.values);
   const size_t size = network.processes.size();
@@ -229,7 +88,7 @@ Simulation::Simulation(const TimedNetwork &network, const TimedOptions &options)
 }
 
 /// Beats of each memory access of a process, by port and direction.
-void Simulation::createClients(const ParameterValues &values) {
+void TimedSimulation::createClients(const ParameterValues &values) {
   struct Use {
     int64_t beats = 0, contiguous = 0;
   };
@@ -259,8 +118,8 @@ void Simulation::createClients(const ParameterValues &values) {
   }
 }
 
-MemoryClient *Simulation::clientOf(const ProcessState &process, AccessKind kind,
-                                   unsigned port) const {
+MemoryClient *TimedSimulation::clientOf(const ProcessState &process,
+                                        AccessKind kind, unsigned port) const {
   for (MemoryClient *client : process.clients)
     if (client->port.index == port &&
         client->port.isWrite == (kind == AccessKind::MemoryWrite))
@@ -269,8 +128,8 @@ MemoryClient *Simulation::clientOf(const ProcessState &process, AccessKind kind,
   return nullptr;
 }
 
-int64_t Simulation::available(const ProcessState &process, AccessKind kind,
-                              unsigned target) const {
+int64_t TimedSimulation::available(const ProcessState &process, AccessKind kind,
+                                   unsigned target) const {
   if (kind == AccessKind::Read)
     return fifos[target].readable();
   if (kind == AccessKind::Write)
@@ -279,8 +138,8 @@ int64_t Simulation::available(const ProcessState &process, AccessKind kind,
   return client.port.available(client);
 }
 
-int64_t Simulation::availableAt(const ProcessState &process, AccessKind kind,
-                                unsigned target) const {
+int64_t TimedSimulation::availableAt(const ProcessState &process,
+                                     AccessKind kind, unsigned target) const {
   if (kind == AccessKind::Read)
     return fifos[target].readableAt();
   if (kind == AccessKind::Write)
@@ -288,8 +147,8 @@ int64_t Simulation::availableAt(const ProcessState &process, AccessKind kind,
   return clientOf(process, kind, target)->port.availableAt();
 }
 
-int64_t Simulation::availableStep(const ProcessState &process, AccessKind kind,
-                                  unsigned target) const {
+int64_t TimedSimulation::availableStep(const ProcessState &process,
+                                       AccessKind kind, unsigned target) const {
   if (kind == AccessKind::Read)
     return fifos[target].readableStep();
   if (kind == AccessKind::Write)
@@ -297,7 +156,7 @@ int64_t Simulation::availableStep(const ProcessState &process, AccessKind kind,
   return clientOf(process, kind, target)->port.availableStep();
 }
 
-void Simulation::enqueue(unsigned index) {
+void TimedSimulation::enqueue(unsigned index) {
   ProcessState &process = processes[index];
   if (process.queued || process.done)
     return;
@@ -306,9 +165,9 @@ void Simulation::enqueue(unsigned index) {
 }
 
 /// Makes `count` accesses at the real times first, first + step, ...
-void Simulation::pass(unsigned index, ProcessState &process, AccessKind kind,
-                      unsigned target, int64_t first, int64_t step,
-                      int64_t count) {
+void TimedSimulation::pass(unsigned index, ProcessState &process,
+                           AccessKind kind, unsigned target, int64_t first,
+                           int64_t step, int64_t count) {
   result.events += count;
   if (isFifo(kind)) {
     TimedFifoState &fifo = fifos[target];
@@ -339,7 +198,7 @@ void Simulation::pass(unsigned index, ProcessState &process, AccessKind kind,
 
 /// Lets happen what nobody else can be earlier than: on a port of one client
 /// with a channel of its own.
-void Simulation::serveReady(PortState &port) {
+void TimedSimulation::serveReady(PortState &port) {
   if (port.isAlone())
     while (port.nextEvent())
       port.serve();
@@ -347,7 +206,7 @@ void Simulation::serveReady(PortState &port) {
 
 /// Lets the earliest event of all ports happen. Returns false when there is
 /// none.
-bool Simulation::serveMemory() {
+bool TimedSimulation::serveMemory() {
   PortState *earliest = nullptr;
   int64_t time = INT64_MAX;
   for (const std::unique_ptr<PortState> &port : ports)
@@ -369,7 +228,7 @@ bool Simulation::serveMemory() {
 // Starts and ends
 //===----------------------------------------------------------------------===//
 
-bool Simulation::tryStart(unsigned index) {
+bool TimedSimulation::tryStart(unsigned index) {
   ProcessState &process = processes[index];
   const int64_t m = process.invocation;
   int64_t start = 0;
@@ -409,7 +268,7 @@ bool Simulation::tryStart(unsigned index) {
   return true;
 }
 
-void Simulation::endInvocation(unsigned index, ProcessState &process) {
+void TimedSimulation::endInvocation(unsigned index, ProcessState &process) {
   const int64_t end = process.start + process.time + process.stalled;
   TimedProcessResult &total = result.processes[index];
   total.busy += process.time;
@@ -435,7 +294,8 @@ void Simulation::endInvocation(unsigned index, ProcessState &process) {
 // One group of accesses
 //===----------------------------------------------------------------------===//
 
-bool Simulation::findDuplicate(const ProcessState &process, unsigned index) {
+bool TimedSimulation::findDuplicate(const ProcessState &process,
+                                    unsigned index) {
   const std::vector<Access> &group = process.group;
   for (size_t i = 1; i < group.size(); ++i)
     for (size_t j = 0; j < i; ++j)
@@ -453,10 +313,9 @@ bool Simulation::findDuplicate(const ProcessState &process, unsigned index) {
   return false;
 }
 
-std::optional<int64_t> Simulation::waitFor(unsigned index,
-                                           ProcessState &process,
-                                           int64_t &inputs, int64_t &outputs,
-                                           Access &last) {
+std::optional<int64_t>
+TimedSimulation::waitFor(unsigned index, ProcessState &process, int64_t &inputs,
+                         int64_t &outputs, Access &last) {
   const int64_t now = process.start + process.time + process.stalled;
   inputs = outputs = now;
   // Beats that are not the last ones pass one by one as they come, even where
@@ -464,8 +323,8 @@ std::optional<int64_t> Simulation::waitFor(unsigned index,
   // to compete with requests of others.
   for (Access &access : process.group)
     while (access.beats > 1) {
-      int64_t count = std::min(
-          access.beats - 1, available(process, access.kind, access.target));
+      int64_t count = std::min(access.beats - 1,
+                               available(process, access.kind, access.target));
       if (count == 0)
         break;
       const int64_t at = availableAt(process, access.kind, access.target);
@@ -504,8 +363,9 @@ std::optional<int64_t> Simulation::waitFor(unsigned index,
   return std::max(inputs, outputs);
 }
 
-void Simulation::addStall(unsigned index, ProcessState &process, int64_t cycles,
-                          bool isOutput, const Access &access) {
+void TimedSimulation::addStall(unsigned index, ProcessState &process,
+                               int64_t cycles, bool isOutput,
+                               const Access &access) {
   if (cycles <= 0)
     return;
   TimedProcessResult &total = result.processes[index];
@@ -522,7 +382,7 @@ void Simulation::addStall(unsigned index, ProcessState &process, int64_t cycles,
   }
 }
 
-void Simulation::executeGroup(unsigned index, ProcessState &process) {
+void TimedSimulation::executeGroup(unsigned index, ProcessState &process) {
   const int64_t now = process.start + process.time + process.stalled;
   process.lastEvent = std::max(process.lastEvent, now);
   for (const Access &access : process.group) {
@@ -531,13 +391,13 @@ void Simulation::executeGroup(unsigned index, ProcessState &process) {
   process.hasGroup = false;
 }
 
-void Simulation::giveUp(const ProcessState &process) {
+void TimedSimulation::giveUp(const ProcessState &process) {
   error = "expected at most " + std::to_string(options.mostEvents) +
           " events but got more by cycle " +
           std::to_string(process.start + process.time + process.stalled);
 }
 
-void Simulation::runProcess(unsigned index) {
+void TimedSimulation::runProcess(unsigned index) {
   ProcessState &process = processes[index];
   process.blocked = false;
   while (!process.done && error.empty()) {
@@ -598,7 +458,7 @@ static int64_t holdsFor(int64_t alpha, int64_t beta, int64_t limit,
 /// The stall after an access is the largest of all until then, and the one from
 /// before. Two cases give straight lines again: nothing is above the stall from
 /// before; or one stream, which was the last to stall, stays above all others.
-bool Simulation::runBatch(unsigned index, ProcessState &process) {
+bool TimedSimulation::runBatch(unsigned index, ProcessState &process) {
   std::vector<Stream> &streams = process.cursor.streams();
   int64_t first = INT64_MAX, period = 0;
   for (const Stream &stream : streams)
@@ -707,193 +567,11 @@ bool Simulation::runBatch(unsigned index, ProcessState &process) {
 }
 
 //===----------------------------------------------------------------------===//
-// Many repetitions at once
-//===----------------------------------------------------------------------===//
-
-void Simulation::lookForRepetition(unsigned index) {
-  ProcessState &process = processes[index];
-  const int64_t now = process.start + process.time + process.stalled;
-  const uint32_t place = process.cursor.place();
-  passed.clear();
-  for (uint32_t loop : process.cursor.passedLoops())
-    passed.push_back(process.anchors + 2 * loop + 1);
-  process.cursor.forgetPassed();
-  passed.push_back(process.anchors + 2 * place);
-  steady.note(index, (uint64_t(now - process.lastSeen) << 20) + place);
-  process.lastSeen = now;
-  steady.look(
-      passed,
-      [&](SimulationMark &mark, const std::vector<uint32_t> &touched) {
-        take(mark, touched);
-      },
-      [&](const SimulationMark &mark) { return jump(mark); });
-}
-
-void Simulation::take(SimulationMark &mark,
-                      const std::vector<uint32_t> &touched) const {
-  mark.processes = touched;
-  mark.ready = ready;
-  mark.events = result.events;
-  mark.states.resize(touched.size());
-  mark.fifos.clear();
-  mark.fifoStates.clear();
-  mark.fifoResults.clear();
-  size_t numPorts = 0;
-  for (size_t i = 0; i < touched.size(); ++i) {
-    const ProcessState &process = processes[touched[i]];
-    ProcessMark &state = mark.states[i];
-    process.cursor.mark(state.cursor);
-    state.group = process.group;
-    state.hasGroup = process.hasGroup;
-    state.atEnd = process.atEnd;
-    state.running = process.running;
-    state.blocked = process.blocked;
-    state.time = process.time;
-    state.stalled = process.stalled;
-    state.invocation = process.invocation;
-    state.lastEvent = process.lastEvent;
-    state.nextInjected = process.nextInjected;
-    state.blockedOn = process.blockedOn;
-    state.waitInput = result.processes[touched[i]].waitInput;
-    state.waitOutput = result.processes[touched[i]].waitOutput;
-    for (uint32_t fifo : fifosOf[touched[i]]) {
-      // Once, where it belongs to two of them.
-      const TimedFifo &info = network.fifos[fifo];
-      const uint32_t other =
-          info.writer == touched[i] ? info.reader : info.writer;
-      if (other < touched[i] &&
-          std::binary_search(touched.begin(), touched.end(), other))
-        continue;
-      mark.fifos.push_back(fifo);
-      mark.fifoStates.push_back(fifos[fifo]);
-      mark.fifoResults.push_back(result.fifos[fifo]);
-    }
-    for (const MemoryClient *client : process.clients) {
-      if (numPorts == mark.ports.size())
-        mark.ports.emplace_back();
-      client->port.mark(mark.ports[numPorts++]);
-    }
-  }
-}
-
-static bool isEqual(const Access &a, const Access &b) {
-  return a.kind == b.kind && a.target == b.target && a.beats == b.beats;
-}
-
-/// How many cycles later a process stands where it stood; -1: elsewhere.
-int64_t Simulation::shiftOf(const ProcessMark &then,
-                            const ProcessState &now) const {
-  if (now.hasGroup != then.hasGroup || now.atEnd != then.atEnd ||
-      now.running != then.running || now.blocked != then.blocked ||
-      now.invocation != then.invocation ||
-      now.nextInjected != then.nextInjected ||
-      !isEqual(now.blockedOn, then.blockedOn) ||
-      !std::equal(now.group.begin(), now.group.end(), then.group.begin(),
-                  then.group.end(), isEqual))
-    return -1;
-  const int64_t shift = now.time + now.stalled - then.time - then.stalled;
-  if (now.time == then.time)
-    return now.stalled == then.stalled ? 0 : -1;
-  return now.lastEvent - then.lastEvent == shift ? shift : -1;
-}
-
-/// How many times more everything since `mark` happens again, each `shift`
-/// cycles later; 0: it does not, or this is not known.
-int64_t Simulation::repeatsOf(const SimulationMark &mark,
-                              int64_t &shift) const {
-  if (ready != mark.ready)
-    return 0;
-  shift = 0;
-  int64_t repeats = INT64_MAX;
-  for (size_t i = 0; i < mark.processes.size(); ++i) {
-    const ProcessState &now = processes[mark.processes[i]];
-    const ProcessMark &then = mark.states[i];
-    const int64_t moved = shiftOf(then, now);
-    if (moved < 0 || (moved > 0 && shift > 0 && moved != shift))
-      return 0;
-    shift = std::max(shift, moved);
-    if (!now.running)
-      continue;
-    repeats = std::min(repeats, now.cursor.repeatsOf(then.cursor));
-    // Not beyond an injected stall.
-    if (moved > 0 && now.nextInjected < now.injected.size())
-      repeats = std::min(repeats, (now.injected[now.nextInjected].at - 1 -
-                                   now.time) /
-                                      (now.time - then.time));
-    if (repeats <= 0)
-      return 0;
-  }
-  if (shift == 0)
-    return 0;
-  size_t port = 0;
-  for (uint32_t index : mark.processes)
-    for (const MemoryClient *client : processes[index].clients) {
-      const PortState::Mark &then = mark.ports[port++];
-      if (!client->port.isAlone())
-        return 0;
-      if (!client->port.isSame(then))
-        repeats = std::min(repeats, client->port.repeatsOf(then, shift));
-    }
-  for (size_t i = 0; i < mark.fifos.size() && repeats > 0; ++i) {
-    const TimedFifoState &now = fifos[mark.fifos[i]];
-    if (!now.isSame(mark.fifoStates[i]) &&
-        !now.isShifted(mark.fifoStates[i], shift))
-      return 0;
-  }
-  const int64_t events = result.events - mark.events;
-  if (events > 0)
-    repeats = std::min(repeats, (options.mostEvents - result.events -
-                                 result.steps) /
-                                    events);
-  return std::max<int64_t>(0, repeats);
-}
-
-int64_t Simulation::jump(const SimulationMark &mark) {
-  int64_t shift = 0;
-  const int64_t periods = repeatsOf(mark, shift);
-  if (periods == 0)
-    return 0;
-  size_t port = 0;
-  for (size_t i = 0; i < mark.processes.size(); ++i) {
-    const unsigned index = mark.processes[i];
-    ProcessState &now = processes[index];
-    const ProcessMark &then = mark.states[i];
-    for (MemoryClient *client : now.clients) {
-      const PortState::Mark &before = mark.ports[port++];
-      if (!client->port.isSame(before))
-        client->port.repeat(before, periods, shift);
-    }
-    if (now.time == then.time)
-      continue;
-    now.cursor.repeat(then.cursor, periods);
-    now.time += periods * (now.time - then.time);
-    now.stalled += periods * (now.stalled - then.stalled);
-    now.lastEvent += periods * shift;
-    now.lastSeen += periods * shift;
-    TimedProcessResult &total = result.processes[index];
-    total.waitInput += periods * (total.waitInput - then.waitInput);
-    total.waitOutput += periods * (total.waitOutput - then.waitOutput);
-  }
-  for (size_t i = 0; i < mark.fifos.size(); ++i) {
-    TimedFifoState &now = fifos[mark.fifos[i]];
-    if (now.isSame(mark.fifoStates[i]))
-      continue;
-    now.repeat(mark.fifoStates[i], periods, shift);
-    TimedFifoResult &total = result.fifos[mark.fifos[i]];
-    const TimedFifoResult &then = mark.fifoResults[i];
-    total.waitFull += periods * (total.waitFull - then.waitFull);
-    total.waitEmpty += periods * (total.waitEmpty - then.waitEmpty);
-  }
-  result.events += periods * (result.events - mark.events);
-  return periods;
-}
-
-//===----------------------------------------------------------------------===//
 // Results
 //===----------------------------------------------------------------------===//
 
 /// Whom does a process wait for that has not started?
-unsigned Simulation::startsBehind(unsigned index) const {
+unsigned TimedSimulation::startsBehind(unsigned index) const {
   const ProcessState &process = processes[index];
   for (const StartEdge &edge : startsAfter[index]) {
     const ProcessState &other = processes[edge.process];
@@ -911,7 +589,7 @@ unsigned Simulation::startsBehind(unsigned index) const {
   return index;
 }
 
-void Simulation::findDeadlock(TimedResult &result) const {
+void TimedSimulation::findDeadlock(TimedResult &result) const {
   constexpr size_t kUnseen = SIZE_MAX;
   // Where the walk stood when it came to each process.
   std::vector<size_t> seen(processes.size(), kUnseen);
@@ -955,7 +633,7 @@ void Simulation::findDeadlock(TimedResult &result) const {
   result.deadlock = std::move(walk);
 }
 
-std::optional<TimedResult> Simulation::run(std::string &message) {
+std::optional<TimedResult> TimedSimulation::run(std::string &message) {
   for (unsigned index = processes.size(); index-- > 0;)
     enqueue(index);
   do {
@@ -997,7 +675,7 @@ std::optional<TimedResult> Simulation::run(std::string &message) {
 std::optional<TimedResult>
 streamtensor::simulateTimed(const TimedNetwork &network,
                             const TimedOptions &options, std::string &error) {
-  return Simulation(network, options).run(error);
+  return TimedSimulation(network, options).run(error);
 }
 
 int64_t streamtensor::simulationWork(const TimedNetwork &network,

@@ -126,9 +126,8 @@ void TokenSimulator::compile(const AccessSequence &sequence, unsigned level,
       code.push_back({Op::Loop, static_cast<uint16_t>(level)});
       const uint32_t body = code.size();
       compile(node.body, level + 1, numLevels);
-      code.push_back(
-          {Op::Next, static_cast<uint16_t>(level), body, node.count,
-           periodOfBody(body, level)});
+      code.push_back({Op::Next, static_cast<uint16_t>(level), body, node.count,
+                      periodOfBody(body, level)});
       break;
     }
     case AccessNode::Kind::Branch: {

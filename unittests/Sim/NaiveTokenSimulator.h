@@ -171,8 +171,9 @@ public:
     return network;
   }
 
-  /// The same with loops of up to some hundred iterations, one or two deep, with
-  /// conditions that repeat, and groups. Most networks have one common rhythm.
+  /// The same with loops of up to some hundred iterations, one or two deep,
+  /// with conditions that repeat, and groups. Most networks have one common
+  /// rhythm.
   ProcessNetwork makeLong(bool feedback) {
     ProcessNetwork network;
     const unsigned numProcesses = in(2, 6);
@@ -206,8 +207,8 @@ private:
     const IndexExpr some = IndexExpr::constant(in(1, 5));
     switch (in(0, 3)) {
     case 0:
-      condition = IndexExpr::binary(IndexExpr::Op::Mod, flat * in(1, 3), every) <
-                  in(0, 5);
+      condition = IndexExpr::binary(IndexExpr::Op::Mod, flat * in(1, 3),
+                                    every) < in(0, 5);
       break;
     case 1:
       condition = IndexExpr::binary(
@@ -216,12 +217,12 @@ private:
                       every) == in(0, 2);
       break;
     case 2:
-      condition = IndexExpr::binary(
-                      IndexExpr::Op::Mod,
-                      IndexExpr::binary(IndexExpr::Op::CeilDiv,
-                                        flat + IndexExpr::constant(in(0, 9)),
-                                        some),
-                      every) >= in(0, 3);
+      condition =
+          IndexExpr::binary(
+              IndexExpr::Op::Mod,
+              IndexExpr::binary(IndexExpr::Op::CeilDiv,
+                                flat + IndexExpr::constant(in(0, 9)), some),
+              every) >= in(0, 3);
       break;
     default:
       break;
@@ -241,10 +242,10 @@ private:
     case 2:
       return {loop(iterations, decided(runs, first, iterations))};
     case 3:
-      return {loop(outer, {loop(inner, decided(runs,
-                                               first * inner +
-                                                   IndexExpr::induction(1),
-                                               iterations))})};
+      return {loop(
+          outer,
+          {loop(inner, decided(runs, first * inner + IndexExpr::induction(1),
+                               iterations))})};
     case 4: { // together, as far as one token of each FIFO goes
       AccessSequence once, more;
       for (AccessNode run : runs) {

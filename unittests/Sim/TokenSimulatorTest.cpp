@@ -120,17 +120,16 @@ void compareWithSingleSteps(bool isLong, int rounds) {
   RandomNetworks random(7);
   int ended = 0, stopped = 0;
   for (int round = 0; round < rounds; ++round) {
-    ProcessNetwork network =
-        isLong ? random.makeLong(/*feedback=*/round % 2)
-               : random.make(/*feedback=*/round % 2);
+    ProcessNetwork network = isLong ? random.makeLong(/*feedback=*/round % 2)
+                                    : random.make(/*feedback=*/round % 2);
     ASSERT_FALSE(network.connect());
     const NaiveTokenSimulator oracle(network);
     TokenSimulator simulator(network);
     std::vector<int64_t> depths;
     for (const AccessFifo &fifo : network.fifos)
-      depths.push_back(std::max(fifo.initialTokens,
-                                isLong && random.in(0, 1) ? random.in(1, 40)
-                                                          : random.in(1, 4)));
+      depths.push_back(std::max(fifo.initialTokens, isLong && random.in(0, 1)
+                                                        ? random.in(1, 40)
+                                                        : random.in(1, 4)));
     simulator.reset(depths);
     // Twice: the second time one FIFO is deeper, and the run continues.
     for (int turn = 0; turn < 2; ++turn) {
