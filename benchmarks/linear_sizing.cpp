@@ -83,8 +83,8 @@ depthsOf(const char *path, const TimedNetwork &network, Model model) {
   return std::move(solution.depths);
 }
 
-void report(const char *path, const TimedNetwork &network,
-            Model model, int64_t unbounded, Sum &sum) {
+void report(const char *path, const TimedNetwork &network, Model model,
+            int64_t unbounded, Sum &sum) {
   const char *name = kModelNames[model];
   std::optional<std::vector<int64_t>> depths = depthsOf(path, network, model);
   if (!depths)
