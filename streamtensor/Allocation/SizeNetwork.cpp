@@ -160,9 +160,13 @@ bool NetworkSizer::simulate() {
     return fail("expected fifo depths with which the design ends but got a " +
                 error);
   for (size_t i = 0; i < network.fifos.size(); ++i) {
-    network.fifos[i].depth = sizing->depths[i];
+    int64_t &depth = network.fifos[i].depth;
     if (!sizing->reasons[i].empty())
       result.reasons[i] = sizing->reasons[i];
+    else if (sizing->depths[i] < depth)
+      result.reasons[i] = "no more than " + std::to_string(sizing->depths[i]) +
+                          " are of use (simulated); " + result.reasons[i];
+    depth = sizing->depths[i];
   }
   result.points = std::move(sizing->points);
   result.simulations = sizing->simulations;
@@ -176,13 +180,17 @@ std::optional<NetworkDepths> NetworkSizer::run() {
       return std::nullopt;
   for (const TimedFifo &fifo : network.fifos)
     least.push_back(fifo.depth);
+  const std::vector<std::string> reasons = result.reasons;
   for (const ParameterValues &values : points)
     if (!deepenForTime(values))
       return std::nullopt;
   if (!simulate())
     return std::nullopt;
-  for (const TimedFifo &fifo : network.fifos)
-    result.depths.push_back(fifo.depth);
+  for (size_t i = 0; i < network.fifos.size(); ++i) {
+    result.depths.push_back(network.fifos[i].depth);
+    if (result.depths[i] == least[i])
+      result.reasons[i] = reasons[i];
+  }
   return std::move(result);
 }
 
