@@ -162,7 +162,18 @@ Outcome run(const std::string &text, int64_t invocations) {
     return Failed;
   }
   timedReportJson(*network, options, *result);
-  timedReportText(*network, options, *result);
+  // Twice the events where FIFOs are never full.
+  options.mostEvents *= 2;
+  const std::optional<ExplainedRun> run = explainTime(*network, options, error);
+  if (!run) {
+    checkLine(error);
+    return Failed;
+  }
+  TimedReportParts parts;
+  parts.explained = &*run;
+  parts.timelineParts = 10;
+  timedReportJson(*network, options, run->result, parts);
+  timedReportText(*network, options, *run);
   return result->deadlock.empty() ? Ended : Deadlocked;
 }
 

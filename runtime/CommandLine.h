@@ -42,7 +42,9 @@ public:
   const std::string &required(const std::string &option) const;
   /// The value, or an empty string.
   std::string optional(const std::string &option) const;
-  bool flag(const std::string &name) const { return values.count(name) != 0; }
+  bool flag(const std::string &name) const { return has(name); }
+  /// Whether an option or a flag is given.
+  bool has(const std::string &name) const { return values.count(name) != 0; }
 
 private:
   std::map<std::string, std::string> values;

@@ -253,6 +253,8 @@ void NetworkReader::readMemory(Fields &fields) {
   Fields memory(*found, "memory");
   if (memory.find("peak_bytes_per_cycle"))
     network.memory.peakBytesPerCycle = memory.number("peak_bytes_per_cycle");
+  if (memory.find("efficiency"))
+    network.memory.efficiency = memory.number("efficiency");
   size_t index = 0;
   for (const json &value : memory.arrayOr("channels")) {
     Fields item(value, indexed("memory.channels", index++));

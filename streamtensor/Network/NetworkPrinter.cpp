@@ -195,6 +195,8 @@ std::string Printer::print() const {
     Json memory;
     if (network.memory.peakBytesPerCycle > 0)
       memory["peak_bytes_per_cycle"] = network.memory.peakBytesPerCycle;
+    if (network.memory.efficiency > 0)
+      memory["efficiency"] = network.memory.efficiency;
     memory["channels"] = std::move(channels);
     memory["ports"] = std::move(ports);
     addKey("memory", memory);

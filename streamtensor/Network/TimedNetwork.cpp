@@ -118,6 +118,24 @@ ParameterValues TimedNetwork::complete(const ParameterValues &values) const {
   return result;
 }
 
+std::optional<std::string>
+TimedNetwork::setMemoryEfficiency(double efficiency) {
+  if (!(efficiency >= 0.01) || efficiency > 1)
+    return "expected a memory efficiency from 0.01 to 1 but got " +
+           std::to_string(efficiency);
+  if (memory.channels.empty())
+    return "expected memory channels, whose efficiency could be set, but there "
+           "are none";
+  if (memory.efficiency <= 0)
+    return "the network does not say the efficiency at which its memory "
+           "channels give their bytes_per_cycle; add \"efficiency\" to "
+           "\"memory\"";
+  for (TimedChannel &channel : memory.channels)
+    channel.bytesPerCycle *= efficiency / memory.efficiency;
+  memory.efficiency = efficiency;
+  return std::nullopt;
+}
+
 //===----------------------------------------------------------------------===//
 // Program order
 //===----------------------------------------------------------------------===//
@@ -373,6 +391,8 @@ void Checker::checkMemory() const {
   if (!(network.memory.peakBytesPerCycle >= 0) ||
       network.memory.peakBytesPerCycle > 1e12)
     throw Fault{"memory: expected peak_bytes_per_cycle from 0 on"};
+  if (!(network.memory.efficiency >= 0) || network.memory.efficiency > 1)
+    throw Fault{"memory: expected an efficiency above 0 and of at most 1"};
   for (const TimedChannel &channel : network.memory.channels)
     if (!(channel.bytesPerCycle > 1e-6) || channel.bytesPerCycle > 1e9 ||
         channel.latency < 0 || channel.latency > 1000000)

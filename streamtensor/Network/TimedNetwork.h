@@ -169,6 +169,8 @@ struct TimedPort {
 struct MemoryModel {
   /// Of the whole memory, used channels or not, at its peak; 0: unknown.
   double peakBytesPerCycle = 0;
+  /// The part of their peak that the channels' `bytesPerCycle` are; 0: unknown.
+  double efficiency = 0;
   std::vector<TimedChannel> channels;
   std::vector<TimedPort> ports;
 };
@@ -208,6 +210,11 @@ struct TimedNetwork {
   ParameterValues maxima() const;
   /// `values`, and the largest of each parameter that it lacks.
   ParameterValues complete(const ParameterValues &values) const;
+
+  /// Gives the channels `efficiency` (from 0.01 to 1) in place of the one that
+  /// they have. Returns what is wrong: without memory, or where the network
+  /// does not know its own, nothing is changed.
+  std::optional<std::string> setMemoryEfficiency(double efficiency);
 };
 
 /// The accesses to FIFOs of each process in program order, without time, and

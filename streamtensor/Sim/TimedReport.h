@@ -6,57 +6,51 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What streamtensor-sim prints, and traces for Perfetto.
+// What streamtensor-sim prints.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef STREAMTENSOR_SIM_TIMEDREPORT_H
 #define STREAMTENSOR_SIM_TIMEDREPORT_H
 
-#include "streamtensor/Sim/TimedSimulator.h"
+#include "streamtensor/Sim/TimeBound.h"
+#include "streamtensor/Sim/TimeBreakdown.h"
 
 namespace streamtensor {
 
-/// The JSON of docs/process-networks.md, "What streamtensor-sim prints".
+/// A run with memory of another efficiency.
+struct SensitivityRun {
+  double memoryEfficiency = 0;
+  int64_t cycles = 0;
+  TimeBound bound;
+};
+
+/// What a report may say besides the result.
+struct TimedReportParts {
+  /// Where the time goes.
+  const ExplainedRun *explained = nullptr;
+  /// Parts of the time line of each process; 0: no time line.
+  size_t timelineParts = 0;
+  std::vector<SensitivityRun> sensitivity;
+};
+
+/// What `streamtensor-sim --json` prints (docs/reports.md for `parts`).
 std::string timedReportJson(const TimedNetwork &network,
                             const TimedOptions &options,
-                            const TimedResult &result);
+                            const TimedResult &result,
+                            const TimedReportParts &parts = {});
 
-/// The same for people, at most 40 lines: where the time goes.
-std::string timedReportText(const TimedNetwork &network,
-                            const TimedOptions &options,
-                            const TimedResult &result);
+/// The same for people, at most 20 lines of 100 columns: where the time goes,
+/// and what bounds it.
+std::string
+timedReportText(const TimedNetwork &network, const TimedOptions &options,
+                const ExplainedRun &run,
+                const std::vector<SensitivityRun> &sensitivity = {});
 
-/// Collects when processes run and wait, and writes it as a trace that
-/// ui.perfetto.dev opens (the JSON of Chrome's trace events; a process is a
-/// track; one cycle is the network's clock, or 1 ns without one).
-class TraceCollector {
-public:
-  explicit TraceCollector(const TimedNetwork &network);
-
-  /// Sets the callbacks of `options`; must outlive the simulation.
-  void observe(TimedOptions &options);
-  std::string json() const;
-
-private:
-  struct Span {
-    bool isWrite, isMemory;
-    unsigned fifo;
-    int64_t from, to, waited;
-  };
-  struct Track {
-    std::vector<Span> stalls;
-    std::vector<BusySpan> invocations;
-    /// Waits closer together than this become one span.
-    int64_t resolution = 0;
-  };
-  void add(const StallSpan &span);
-  static void merge(Track &track);
-  std::string waitName(const Span &span) const;
-
-  const TimedNetwork &network;
-  std::vector<Track> tracks;
-};
+/// What bounds the time, on a line without an end: "compute, 81.0 % of the
+/// time; most by 'mm_0' (model.py:12): 62.1 %". Empty after a deadlock.
+std::string describeBottleneck(const TimedNetwork &network,
+                               const TimeBreakdown &breakdown);
 
 } // namespace streamtensor
 

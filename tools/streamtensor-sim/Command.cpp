@@ -55,6 +55,53 @@ static ParameterValues parseValues(const std::string &text) {
   return values;
 }
 
+/// `0.5,0.75,0.924`.
+static std::vector<double> parseEfficiencies(const std::string &text) {
+  std::vector<double> values;
+  std::istringstream items(text);
+  for (std::string item; std::getline(items, item, ',');) {
+    size_t end = 0;
+    double value = 0;
+    try {
+      value = std::stod(item, &end);
+    } catch (const std::exception &) {
+      end = 0;
+    }
+    if (end == 0 || end != item.size() || !(value >= 0.01) || value > 1)
+      throw UsageError("expected numbers from 0.01 to 1 for "
+                       "--memory-efficiency, separated by commas, but got '" +
+                       item + "'");
+    values.push_back(value);
+  }
+  if (values.empty() || text.back() == ',')
+    throw UsageError("expected a number from 0.01 to 1 for "
+                     "--memory-efficiency but got ''");
+  return values;
+}
+
+/// Runs with memory of each efficiency.
+static std::vector<SensitivityRun>
+simulateEfficiencies(const TimedNetwork &network, TimedOptions options,
+                     const std::vector<double> &efficiencies,
+                     const std::string &path) {
+  options.onStall = nullptr;
+  options.onInvocation = nullptr;
+  std::vector<SensitivityRun> runs;
+  for (double efficiency : efficiencies) {
+    TimedNetwork changed = network;
+    if (auto fault = changed.setMemoryEfficiency(efficiency))
+      throw Error(path + ": --memory-efficiency: " + *fault);
+    std::string error;
+    const std::optional<TimedResult> result =
+        simulateTimed(changed, options, error);
+    if (!result)
+      throw Error(path + ": " + error);
+    runs.push_back(
+        {efficiency, result->cycles, boundOf(changed, options, *result)});
+  }
+  return runs;
+}
+
 void streamtensor::simulateNetwork(const CommandLine &line) {
   const std::string path = line.required("network");
   TimedOptions options;
@@ -65,6 +112,14 @@ void streamtensor::simulateNetwork(const CommandLine &line) {
   options.unbounded = line.flag("unbounded");
   if (const std::string text = line.optional("max-events"); !text.empty())
     options.mostEvents = parseNumber(text, "--max-events", 1, INT64_MAX);
+  std::vector<double> efficiencies;
+  if (line.has("memory-efficiency"))
+    efficiencies = parseEfficiencies(line.optional("memory-efficiency"));
+  TimedReportParts parts;
+  if (const std::string text = line.optional("timeline"); !text.empty())
+    parts.timelineParts = parseNumber(text, "--timeline", 1, 1000);
+  const bool asJson = line.flag("json");
+  const bool explains = !asJson || line.flag("explain") || parts.timelineParts;
 
   std::string error;
   std::optional<TimedNetwork> network = readNetworkFile(path, error);
@@ -81,20 +136,37 @@ void streamtensor::simulateNetwork(const CommandLine &line) {
     return;
   }
 
-  TraceCollector trace(*network);
   const std::string tracePath = line.optional("trace");
-  if (!tracePath.empty())
-    trace.observe(options);
-  const std::optional<TimedResult> result =
-      simulateTimed(*network, options, error);
-  if (!result)
+  std::optional<ExplainedRun> run;
+  if (explains) {
+    run = explainTime(*network, options, error);
+  } else {
+    run.emplace(ExplainedRun{{}, Timeline(*network), {}});
+    TimedOptions observed = options;
+    if (!tracePath.empty())
+      run->timeline.observe(observed);
+    if (std::optional<TimedResult> result =
+            simulateTimed(*network, observed, error))
+      run->result = std::move(*result);
+    else
+      run.reset();
+  }
+  if (!run)
     throw Error(path + ": " + error);
   if (!tracePath.empty() &&
-      !writeFileAtomically(tracePath, trace.json(), error))
+      !writeFileAtomically(tracePath, traceJson(*network, run->timeline),
+                           error))
     throw Error(error);
-  std::cout << (line.flag("json") ? timedReportJson(*network, options, *result)
-                                  : timedReportText(*network, options, *result))
+  if (!efficiencies.empty() && run->result.deadlock.empty())
+    parts.sensitivity =
+        simulateEfficiencies(*network, options, efficiencies, path);
+  if (explains)
+    parts.explained = &*run;
+  std::cout << (asJson ? timedReportJson(*network, options, run->result, parts)
+                       : timedReportText(*network, options, *run,
+                                         parts.sensitivity))
             << std::flush;
-  if (!result->deadlock.empty())
-    throw Error(path + ": deadlock: " + describeDeadlock(*network, *result));
+  if (!run->result.deadlock.empty())
+    throw Error(path +
+                ": deadlock: " + describeDeadlock(*network, run->result));
 }

@@ -18,6 +18,14 @@ static const char *const kUsage =
     "Simulates a timed process network (docs/process-networks.md) and prints\n"
     "cycles, and what each process and FIFO does. A deadlock exits with 1.\n"
     "  --json             the result as JSON\n"
+    "  --explain          in the JSON too: what the time goes to, and what "
+    "bounds it\n"
+    "  --timeline=N       in the JSON: what each process does in N parts of "
+    "the "
+    "time\n"
+    "  --memory-efficiency=LIST   also the cycles with memory that reaches "
+    "these parts\n"
+    "                     of its peak: 0.5,0.75,0.924\n"
     "  --invocations=N    runs one behind the other (1)\n"
     "  --values=LIST      run-time parameters: seq=5,past=0 (their maxima)\n"
     "  --depths=FILE      JSON object of depths by name or index of fifo\n"
@@ -33,7 +41,8 @@ int main(int argc, char **argv) {
   return runtime::runProgram(argc, argv, kUsage, [&] {
     simulateNetwork(runtime::CommandLine(
         argc, argv,
-        {"network", "invocations", "values", "depths", "trace", "max-events"},
-        0, {"json", "unbounded", "accesses"}));
+        {"network", "invocations", "values", "depths", "trace", "max-events",
+         "memory-efficiency", "timeline"},
+        0, {"json", "unbounded", "accesses", "explain"}));
   });
 }

@@ -528,6 +528,7 @@ void Derivation::addMemory() {
                                double(device.clockMHz);
   network.memory.peakBytesPerCycle =
       device.peakGigabytesPerSecond * 1e3 / double(device.clockMHz);
+  network.memory.efficiency = device.memoryEfficiency;
   llvm::StringMap<unsigned> channelOf;
   auto channelNamed = [&](const std::string &name) {
     auto [entry, isNew] =
