@@ -390,7 +390,7 @@ private:
     design.explain = request.explain;
     design.weights = manifest ? manifest->weights : "";
     describe(design.report);
-    return writeDesignDirectory(*module, design, errs);
+    return writeDesignDirectory(*module, design, out, errs);
   }
 
   /// What the report can't read off the design.

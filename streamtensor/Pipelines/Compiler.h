@@ -51,7 +51,8 @@ struct CompileRequest {
 
 /// Runs the phases after `request.from` up to `request.to`, each verified
 /// before the next, and writes the design. Progress and errors go to `errs`,
-/// texts without an output directory to `out`. The output directory appears
+/// texts without an output directory, and a summary of the design with one, to
+/// `out`. The output directory appears
 /// when it is complete and not before. Returns whether all went well.
 bool compile(const CompileRequest &request, llvm::raw_ostream &out,
              llvm::raw_ostream &errs);

@@ -42,8 +42,8 @@ namespace {
 class DesignWriter {
 public:
   DesignWriter(ModuleOp module, const DesignRequest &request,
-               llvm::raw_ostream &errs)
-      : module(module), request(request), errs(errs),
+               llvm::raw_ostream &out, llvm::raw_ostream &errs)
+      : module(module), request(request), out(out), errs(errs),
         partial(join(request.outputDir,
                      ".partial-" +
                          std::to_string(llvm::sys::Process::getProcessId()))) {}
@@ -58,7 +58,10 @@ public:
       return fail("cannot create '" + partial + "': " + code.message());
     if (request.explain)
       explain(*design);
-    return writeWeights(*design) && writeFiles() && publish();
+    if (!writeWeights(*design) || !writeFiles() || !publish())
+      return false;
+    out << summary;
+    return true;
   }
 
 private:
@@ -96,7 +99,7 @@ private:
   }
 
   bool writeFiles() {
-    if (failed(writeDesign(module, request.report, partial)))
+    if (failed(writeDesign(module, request.report, partial, &summary)))
       return fail("cannot write the design");
     return true;
   }
@@ -184,6 +187,8 @@ private:
           return fail("'" + taken + "' exists and is of no earlier design, " +
                       "which could be replaced; name another output directory");
     fs::remove(join(request.outputDir, "interface.json"));
+    // A page about the design that was there.
+    fs::remove(join(request.outputDir, "report.html"));
     for (const std::string &name : names) {
       std::string destination = join(request.outputDir, name);
       fs::remove_directories(destination);
@@ -195,14 +200,15 @@ private:
 
   ModuleOp module;
   const DesignRequest &request;
-  llvm::raw_ostream &errs;
-  std::string partial;
+  llvm::raw_ostream &out, &errs;
+  std::string partial, summary;
 };
 
 } // namespace
 
 bool streamtensor::writeDesignDirectory(ModuleOp module,
                                         const DesignRequest &request,
+                                        llvm::raw_ostream &out,
                                         llvm::raw_ostream &errs) {
-  return DesignWriter(module, request, errs).write();
+  return DesignWriter(module, request, out, errs).write();
 }

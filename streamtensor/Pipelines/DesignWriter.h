@@ -35,10 +35,10 @@ struct DesignRequest {
 };
 
 /// Writes the design of `module` (phase hls): built in a temporary directory
-/// beside `outputDir`, which replaces it when everything is written. Errors go
-/// to `errs`.
+/// beside `outputDir`, which replaces it when everything is written. Then a
+/// summary of one screen goes to `out`; errors go to `errs`.
 bool writeDesignDirectory(mlir::ModuleOp module, const DesignRequest &request,
-                          llvm::raw_ostream &errs);
+                          llvm::raw_ostream &out, llvm::raw_ostream &errs);
 
 /// Runs data through every phase and compares; says on `errs` which phase, task
 /// and token differ first. `data` is a file of inputs and expected results;

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "streamtensor/Analysis/Estimate/OperatorLibrary.h"
 #include "streamtensor/Target/Connectivity/Connectivity.h"
 #include "streamtensor/Target/Device/Device.h"
 #include "streamtensor/Target/Report/Edges.h"
@@ -54,6 +55,7 @@ private:
   void writeMemory();
   void writeDma();
   void writeResources();
+  void writeRoofline();
   void writeAllocation();
   MemoryFigures memoryFigures() const;
   /// A number, or null where it is not known.
@@ -368,6 +370,33 @@ void ReportWriter::writeResources() {
   });
 }
 
+/// What the device could do at most, and how many operations the design does
+/// with a byte of memory. The peak is that of multiply-accumulates of f32 in
+/// all DSP blocks.
+void ReportWriter::writeRoofline() {
+  int64_t macs = 0, bytes = 0;
+  for (const TaskInfo &task : design.tasks)
+    macs += task.macs;
+  for (const DmaInfo &dma : design.dma)
+    bytes += dma.bytes;
+  const OperatorLibrary &operators = OperatorLibrary::standard();
+  const int64_t dspPerMac =
+      operators.get("fmul").dsp + operators.get("fadd").dsp;
+  json.attributeObject("roofline", [&] {
+    json.attribute("operations", 2 * macs);
+    json.attribute("memory_bytes", bytes);
+    json.attribute("operations_per_byte",
+                   bytes > 0 ? 2 * double(macs) / double(bytes) : 0.0);
+    json.attribute("arithmetic", "f32");
+    json.attribute("peak_gigaoperations_per_second",
+                   2 * double(device.resources.dsp) / double(dspPerMac) *
+                       double(device.clockMHz) * 1e-3);
+    json.attribute("peak_gigabytes_per_second", device.peakGigabytesPerSecond);
+    json.attribute("memory_efficiency", device.memoryEfficiency);
+    json.attribute("label", "estimated");
+  });
+}
+
 void ReportWriter::writeAllocation() {
   json.attributeObject("allocation", [&] {
     json.attribute("strategy", options.fifoStrategy);
@@ -391,6 +420,7 @@ void ReportWriter::write() {
     writeMemory();
     writeDma();
     writeResources();
+    writeRoofline();
     writeAllocation();
     optional("simulation", options.simulation);
     optional("validation", options.validation);

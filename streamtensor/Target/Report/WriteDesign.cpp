@@ -15,7 +15,7 @@
 
 #include "streamtensor/Allocation/DepthCertificate.h"
 #include "streamtensor/Network/NetworkJson.h"
-#include "streamtensor/Sim/TimeBound.h"
+#include "streamtensor/Sim/TimedReport.h"
 #include "streamtensor/Support/Sha256.h"
 #include "streamtensor/Target/Connectivity/Connectivity.h"
 #include "streamtensor/Target/HLSCpp/HLSCpp.h"
@@ -23,6 +23,8 @@
 #include "streamtensor/Target/Report/Passes.h"
 
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Path.h"
 
 namespace streamtensor {
@@ -164,17 +166,29 @@ static ParameterValues affordableValues(const TimedNetwork &network) {
   return values;
 }
 
-/// One run at `values`; what it says goes to the report.
+static llvm::json::Object describeShare(const TimeBreakdown &breakdown,
+                                        const TimeShare &share) {
+  return llvm::json::Object{{"kind", timeKindName(share.kind)},
+                            {"by", share.by},
+                            {"source", share.source},
+                            {"cycles", share.cycles},
+                            {"share", breakdown.fraction(share.cycles)}};
+}
+
+/// One run at `values`; what it says goes to the report, and to `summary` for
+/// people.
 static LogicalResult simulateDesign(ModuleOp module,
                                     const TimedNetwork &network,
                                     const ParameterValues &values,
-                                    DesignOptions &report) {
+                                    DesignOptions &report,
+                                    std::string &summary) {
   TimedOptions options;
   options.values = values;
   std::string error;
-  std::optional<TimedResult> result = simulateTimed(network, options, error);
-  if (!result)
+  std::optional<ExplainedRun> run = explainTime(network, options, error);
+  if (!run)
     return module.emitError() << "internal error: " << error;
+  const TimedResult *result = &run->result;
   const TimeBound bound = boundOf(network, options, *result);
   const double msPerCycle = network.clockNs * 1e-6;
   llvm::json::Object simulation{
@@ -191,10 +205,31 @@ static LogicalResult simulateDesign(ModuleOp module,
       {"label", "simulated"}};
   if (!result->deadlock.empty())
     simulation["deadlock"] = describeDeadlock(network, *result);
+  const TimeBreakdown &breakdown = run->breakdown;
+  simulation["bottleneck"] = nullptr;
+  if (breakdown.bottleneck) {
+    llvm::json::Object bottleneck =
+        describeShare(breakdown, *breakdown.bottleneck);
+    bottleneck["kind_share"] =
+        breakdown.fraction(breakdown.of(breakdown.bottleneck->kind));
+    simulation["bottleneck"] = std::move(bottleneck);
+  }
+  llvm::json::Array chain;
+  for (const TimeShare &share : breakdown.shares)
+    chain.push_back(describeShare(breakdown, share));
+  simulation["chain"] = std::move(chain);
+  simulation["lost_to_fifos"] = breakdown.lostToFifos;
+  summary = timedReportText(network, options, *run);
   llvm::json::Object sizes;
   for (const auto &[name, value] : values)
     sizes[name] = value;
   simulation["values"] = std::move(sizes);
+  if (!values.empty()) {
+    summary += "at";
+    for (const auto &[name, value] : values)
+      summary += " " + name + "=" + std::to_string(value);
+    summary += "\n";
+  }
   report.simulation = std::move(simulation);
   for (size_t i = 0; i < network.fifos.size(); ++i)
     if (!network.fifos[i].isControl)
@@ -237,6 +272,34 @@ static llvm::json::Value summarize(const DepthCertificate &certificate) {
                             {"label", "simulated"}};
 }
 
+/// Resources and what is proved, one line each.
+static std::string
+summarizeDesign(const DesignInfo &design, const DeviceInfo &device,
+                const std::optional<DepthCertificate> &certificate) {
+  const ResourceUse total = design.resources();
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  StringRef separator = "estimated: ";
+  auto add = [&](StringRef name, int64_t used, int64_t available) {
+    os << separator << name << " " << used;
+    if (available > 0)
+      os << llvm::format(" (%.0f%%)", 100.0 * double(used) / double(available));
+    separator = ", ";
+  };
+  add("dsp", total.dsp, device.resources.dsp);
+  add("lut", total.lut, device.resources.lut);
+  add("ff", total.ff, device.resources.ff);
+  add("bram36", llvm::divideCeil(total.bram18, 2), device.resources.bram36);
+  add("uram", total.uram, device.resources.uram);
+  os << "\ncertificate: ";
+  if (certificate)
+    os << "no deadlock at any size, " << certificate->invocations
+       << " invocations (streamtensor-check-certificate verifies it)\n";
+  else
+    os << "none\n";
+  return text;
+}
+
 FailureOr<DesignInfo>
 streamtensor::collectPlacedDesign(ModuleOp module, const DeviceInfo &device,
                                   std::vector<MemoryPort> &ports) {
@@ -258,8 +321,9 @@ streamtensor::collectPlacedDesign(ModuleOp module, const DeviceInfo &device,
 
 LogicalResult streamtensor::writeDesign(ModuleOp module,
                                         const DesignOptions &options,
-                                        StringRef outputDir) {
-  std::string error;
+                                        StringRef outputDir,
+                                        std::string *summary) {
+  std::string error, timeSummary;
   std::optional<DeviceInfo> device = findDevice(options.target, error);
   if (!device)
     return module.emitError() << error;
@@ -283,7 +347,8 @@ LogicalResult streamtensor::writeDesign(ModuleOp module,
   if (*network) {
     networkText = printNetwork(**network);
     const ParameterValues values = affordableValues(**network);
-    if (failed(simulateDesign(module, **network, values, described)))
+    if (failed(
+            simulateDesign(module, **network, values, described, timeSummary)))
       return failure();
     // A module that was not sized (a text given by hand) may deadlock.
     certificate = certifyDepths(**network, error);
@@ -297,6 +362,8 @@ LogicalResult streamtensor::writeDesign(ModuleOp module,
       described.certificate = summarize(*certificate);
     }
   }
+  if (summary)
+    *summary = timeSummary + summarizeDesign(*design, *device, certificate);
   auto text = [](auto &&write) {
     std::string buffer;
     llvm::raw_string_ostream os(buffer);

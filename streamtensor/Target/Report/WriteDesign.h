@@ -78,10 +78,12 @@ mlir::FailureOr<DesignInfo> collectPlacedDesign(mlir::ModuleOp module,
 /// report.json, network.pn.json, connectivity.cfg and Makefile into
 /// `outputDir`, which must exist. Fails, with an error on the operation or the
 /// module, when the module has no C++ form, the target is unknown, or a file
-/// cannot be written.
+/// cannot be written. `summary` receives what people want to know first: where
+/// the time goes, what bounds it, resources; at most 24 lines of 100 columns.
 llvm::LogicalResult writeDesign(mlir::ModuleOp module,
                                 const DesignOptions &options,
-                                llvm::StringRef outputDir);
+                                llvm::StringRef outputDir,
+                                std::string *summary = nullptr);
 
 } // namespace streamtensor
 
