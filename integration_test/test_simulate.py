@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -24,10 +25,26 @@ def design(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-def test_figures_of_a_design(design: Path, tmp_path: Path) -> None:
+def fits_one_screen(text: str) -> bool:
+    lines = text.splitlines()
+    return len(lines) <= 24 and all(len(line) <= 100 for line in lines)
+
+
+def test_figures_of_a_design(
+    design: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     figures, trace = tmp_path / "figures.json", tmp_path / "trace.json"
     assert main(["simulate", str(design), f"--json={figures}", f"--trace={trace}"]) == 0
+    text = capsys.readouterr().out
+    assert fits_one_screen(text), text
     result = json.loads(figures.read_text())
+    # A launch of 30 us, before less work than that.
+    assert result["bottleneck"]["kind"] == "launch"
+    assert result["bottleneck"]["by"] == "host"
+    assert "bound by launch" in text and "(simulated)" in text and "estimated: dsp" in text
+    assert sum(result["time_by_kind"].values()) == pytest.approx(1)
+    assert sum(share["cycles"] for share in result["chain"]) == result["cycles"] + 1
+    assert result["sensitivity"] == []
     for key in [
         "cycles",
         "ms",
@@ -52,6 +69,92 @@ def test_figures_of_a_design(design: Path, tmp_path: Path) -> None:
     assert "no deadlock" in result["certificates"]["softmax"]
     names = {event["name"] for event in json.loads(trace.read_text())["traceEvents"]}
     assert "invocation 0" in names
+
+
+def test_a_compile_says_where_the_time_goes(tmp_path: Path) -> None:
+    compiled = compile_text(TEXT, tmp_path / "design")
+    assert compiled.returncode == 0, compiled.stderr
+    assert fits_one_screen(compiled.stdout), compiled.stdout
+    report = json.loads((tmp_path / "design" / "report.json").read_text())
+    simulation = report["simulation"]
+    assert compiled.stdout.startswith(f"{simulation['cycles']} cycles (simulated)")
+    assert f"bound by {simulation['bottleneck']['kind']}, " in compiled.stdout
+    assert "\nestimated: dsp " in compiled.stdout
+    assert "certificate: no deadlock" in compiled.stdout
+    # Without a directory the text of a phase is the result, and nothing else.
+    text = run(BIN / "streamtensor-compile", TEXT, "--compile-to=normalized")
+    assert text.returncode == 0 and "(simulated)" not in text.stdout
+
+
+def test_sensitivity_of_memory_efficiency(
+    design: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A design that a slow memory bounds takes the longer the less of its peak is reached."""
+    copy = tmp_path / "design"
+    shutil.copytree(design, copy)
+    network = json.loads((copy / "network.pn.json").read_text())
+    # What the target's file says, with its source.
+    assert network["memory"]["efficiency"] == 0.924
+    for channel in network["memory"]["channels"]:
+        channel["bytes_per_cycle"] = 0.924 / 16
+    network["launch_cycles"] = 0
+    (copy / "network.pn.json").write_text(json.dumps(network))
+    ran = run(
+        BIN / "streamtensor-sim",
+        f"--network={copy / 'network.pn.json'}",
+        "--json",
+        "--memory-efficiency=0.5,0.924",
+    )
+    assert ran.returncode == 0, ran.stderr
+    result = json.loads(ran.stdout)
+    half, same = result["sensitivity"]
+    assert (half["memory_efficiency"], same["memory_efficiency"]) == (0.5, 0.924)
+    assert same["cycles"] == result["cycles"]
+    # Almost all of the time is memory's, which is inverse to its efficiency.
+    assert half["cycles"] / same["cycles"] == pytest.approx(0.924 / 0.5, rel=0.02)
+    assert half["bound"]["kind"] == "memory"
+
+    figures = tmp_path / "figures.json"
+    call = ["simulate", str(design), "--memory-efficiency=0.5,0.75", f"--json={figures}"]
+    assert main(call) == 0
+    text = capsys.readouterr().out
+    assert fits_one_screen(text), text
+    runs = json.loads(figures.read_text())["sensitivity"]
+    assert [run["memory_efficiency"] for run in runs] == [0.5, 0.75]
+    assert f"0.5: {runs[0]['cycles']} cycles" in text
+    for run_at in runs:
+        assert run_at["ms"] == pytest.approx(run_at["cycles"] * network["clock_ns"] * 1e-6)
+
+
+@pytest.mark.parametrize("value", ["0", "1.5", "-0.5", "nan", "half", "0.5,", ""])
+def test_memory_efficiencies_that_are_none(
+    value: str, design: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ran = run(
+        BIN / "streamtensor-sim",
+        f"--network={design / 'network.pn.json'}",
+        f"--memory-efficiency={value}",
+    )
+    assert ran.returncode == 2
+    assert "from 0.01 to 1 for --memory-efficiency" in ran.stderr
+    with pytest.raises(SystemExit) as stopped:
+        main(["simulate", str(design), f"--memory-efficiency={value}"])
+    assert stopped.value.code == 2
+    assert "numbers from 0.01 to 1" in capsys.readouterr().err
+
+
+def test_networks_that_have_no_efficiency(design: Path, tmp_path: Path) -> None:
+    network = json.loads((design / "network.pn.json").read_text())
+    del network["memory"]["efficiency"]
+    path = tmp_path / "network.json"
+    for memory, message in (
+        (network["memory"], "does not say the efficiency"),
+        (network["memory"] | {"efficiency": 2}, "memory: expected an efficiency above 0"),
+    ):
+        path.write_text(json.dumps(network | {"memory": memory}))
+        ran = run(BIN / "streamtensor-sim", f"--network={path}", "--memory-efficiency=0.5")
+        assert ran.returncode == 1
+        assert message in ran.stderr
 
 
 def test_certificate_of_another_design_is_refused(design: Path, tmp_path: Path) -> None:
@@ -96,12 +199,13 @@ func.func @large(%a: tensor<1009x4001xf32>, %b: tensor<1009x4001xf32>) -> tensor
     [
         (["--phase", "decode"], "--phase is for models"),
         (["--length", "3"], "has 0: none"),
+        (["--max-length", "64"], "is already compiled"),
     ],
 )
 def test_refusals(
     design: Path, options: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["simulate", str(design), *options]) == 1
+    assert main(["simulate", str(design), *options]) in (1, 2)
     assert message in capsys.readouterr().err
 
 

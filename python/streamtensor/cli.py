@@ -59,7 +59,7 @@ def build_parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for add in (add_export, add_compile, add_run, add_simulate, add_generate):
+    for add in (add_export, add_compile, add_run, add_simulate, add_report, add_generate):
         add(commands)
     return parser
 
@@ -137,9 +137,8 @@ def command_compile(options: argparse.Namespace) -> int:
 
         print(compile_factory(options.model, output, options.target))
         return 0
-    from streamtensor.models.compiler import compile_model
+    from streamtensor.models.compiler import compile_model, compile_options
     from streamtensor.models.sources import resolve
-    from streamtensor.runtime.command import compile_options
 
     source = resolve(options.model, options.random_weights)
     print(compile_model(source, output, compile_options(options)) / "model.json")
@@ -208,23 +207,49 @@ def add_simulate(commands: Any) -> None:
     )
     parser.add_argument("--json", metavar="FILE", help="write the figures")
     parser.add_argument("--trace", metavar="FILE", help="write a trace for ui.perfetto.dev")
+    parser.add_argument(
+        "--memory-efficiency",
+        metavar="LIST",
+        type=efficiencies,
+        help="also the time with memory that reaches these parts of its peak: 0.5,0.75,0.924",
+    )
     parser.set_defaults(command=command_simulate, parser=parser)
 
 
 def command_simulate(options: argparse.Namespace) -> int:
     refuse_precision(options)
     from streamtensor import simulation
-    from streamtensor.models.sources import resolve
-    from streamtensor.runtime.cache import compiled_model
-    from streamtensor.runtime.command import compile_options
+    from streamtensor.designs import find_compiled
 
-    directory = Path(options.model)
-    if not any((directory / name).is_file() for name in ("model.json", "interface.json")):
-        source = resolve(options.model, options.random_weights)
-        directory = compiled_model(source, compile_options(options))
     return simulation.command_simulate(
-        directory, options.phase, options.length, json=options.json, trace=options.trace
+        find_compiled(options),
+        simulation.Request(
+            options.phase,
+            options.length,
+            Path(options.trace) if options.trace else None,
+            tuple(options.memory_efficiency or ()),
+        ),
+        Path(options.json) if options.json else None,
     )
+
+
+def add_report(commands: Any) -> None:
+    parser = commands.add_parser(
+        "report",
+        help="write what a design is as a page: DIR/report.html",
+        description="Writes DIR/report.html for a compiled design or model and prints its path: "
+        "tasks and FIFOs as a graph, where the time goes, a roofline, memory, resources and the "
+        "certificate. The page needs no network.",
+    )
+    parser.add_argument("directory", metavar="DIR")
+    parser.set_defaults(command=command_report, parser=parser)
+
+
+def command_report(options: argparse.Namespace) -> int:
+    from streamtensor.report import write_report
+
+    print(write_report(Path(options.directory)))
+    return 0
 
 
 def add_generate(commands: Any) -> None:
@@ -286,4 +311,9 @@ id_list = number(
     lambda text: [int(part) for part in text.split(",")],
     lambda ids: min(ids) >= 0,
     "token ids separated by commas",
+)
+efficiencies = number(
+    lambda text: [float(part) for part in text.split(",")],
+    lambda values: all(0.01 <= value <= 1 for value in values),
+    "numbers from 0.01 to 1 separated by commas",
 )

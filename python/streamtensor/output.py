@@ -50,6 +50,24 @@ def staged_directory(destination: Path, markers: Sequence[str]) -> Iterator[Path
         shutil.rmtree(staging, ignore_errors=True)
 
 
+def write_text(path: Path, text: str) -> None:
+    """Writes a file that is either complete or not there."""
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix=f".{path.name}.partial-", dir=path.parent, encoding="utf-8", delete=False
+        ) as file:
+            try:
+                file.write(text)
+                file.close()
+                os.chmod(file.name, 0o644)
+                os.replace(file.name, path)
+            except BaseException:
+                os.unlink(file.name)
+                raise
+    except OSError as error:
+        raise StreamTensorError(describe_os_error(error, f"write '{path}'")) from error
+
+
 def check_replaceable(destination: Path, markers: Sequence[str]) -> None:
     """Fails where `destination` holds something that is no earlier result."""
     if not destination.exists():

@@ -11,15 +11,30 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from streamtensor.designs import CERTIFICATE, MODEL_JSON, NETWORK, REPORT, Compiled, read_json
 from streamtensor.errors import StreamTensorError
 from streamtensor.manifest import write_json
-from streamtensor.models.compiler import MODEL_JSON
 from streamtensor.toolchain import run_tool
 
-NETWORK = "network.pn.json"
-REPORT = "report.json"
-CERTIFICATE = "certificate.json"
 RESOURCES = ("dsp", "lut", "ff", "bram36", "uram")
+COLUMNS = 100
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to simulate.
+
+    Of a model, `phase` is prefill (a prompt of `length` tokens) or decode (one token behind
+    `length` - 1 others); of a design, `length` is its run-time size where it has exactly one.
+    """
+
+    phase: str | None = None
+    length: int | None = None
+    trace: Path | None = None
+    # Parts of the memory's peak at which to simulate again.
+    memory_efficiency: tuple[float, ...] = ()
+    # Parts of a time line; 0 for none.
+    timeline: int = 0
 
 
 @dataclass(frozen=True)
@@ -36,38 +51,28 @@ class Launch:
         return self.count * self.run["cycles"]
 
     @property
-    def bound_cycles(self) -> int:
-        return self.count * self.run["bound"]["cycles"]
+    def ms(self) -> float:
+        return self.cycles * self.clock_ns * 1e-6
+
+    @property
+    def bound_ms(self) -> float:
+        return self.count * self.run["bound"]["cycles"] * self.clock_ns * 1e-6
 
     @property
     def memory_bytes(self) -> int:
         return self.count * self.run["memory_bytes"]
 
 
-def simulate(
-    directory: Path, phase: str | None = None, length: int | None = None, trace: Path | None = None
-) -> dict[str, Any]:
-    """Simulates what `directory` holds and returns the figures, all of them simulated.
-
-    Of a model, `phase` is prefill (a prompt of `length` tokens) or decode (one token behind
-    `length` - 1 others); of a design, `length` is its run-time size where it has exactly one.
-    """
-    if (directory / MODEL_JSON).is_file():
-        if trace is not None:
-            raise StreamTensorError(
-                f"a trace shows one design; simulate one of them: {directory}/decode"
-            )
-        return simulate_model(directory, phase or "decode", length)
-    if not (directory / NETWORK).is_file():
-        raise StreamTensorError(
-            f"expected a compiled design or model in '{directory}' but there is no {NETWORK} and "
-            f"no {MODEL_JSON}; compile with this version first"
-        )
-    if phase is not None:
+def simulate(compiled: Compiled, request: Request) -> dict[str, Any]:
+    """Simulates a design or model and returns the figures, all of them simulated."""
+    if compiled.is_model:
+        return simulate_model(compiled, request)
+    directory = compiled.directory
+    if request.phase is not None:
         raise StreamTensorError(f"--phase is for models, but '{directory}' is one design")
-    network = read_json(directory / NETWORK)
-    launch = simulate_design(directory, 1, values_of(network, length), trace)
-    return summary([launch], tokens=None, designs=[directory])
+    values = values_of(read_json(network_of(directory)), request.length)
+    launch = simulate_design(directory, 1, request, values)
+    return summary([launch], None, compiled)
 
 
 def values_of(network: dict[str, Any], length: int | None) -> dict[str, int]:
@@ -82,12 +87,18 @@ def values_of(network: dict[str, Any], length: int | None) -> dict[str, int]:
     return {parameters[0]["name"]: length}
 
 
-def simulate_model(directory: Path, phase: str, length: int | None) -> dict[str, Any]:
+def simulate_model(compiled: Compiled, request: Request) -> dict[str, Any]:
+    directory = compiled.directory
+    if request.trace is not None:
+        raise StreamTensorError(
+            f"a trace shows one design; simulate one of them: {directory}/decode"
+        )
     model = read_json(directory / MODEL_JSON)
+    phase = request.phase or "decode"
     if phase not in model["phases"]:
         known = ", ".join(model["phases"])
         raise StreamTensorError(f"expected a phase of {known} but got '{phase}'")
-    longest = model["max_length"]
+    longest, length = model["max_length"], request.length
     length = length if length is not None else (model["chunk"] if phase == "prefill" else longest)
     if not 1 <= length <= longest:
         raise StreamTensorError(
@@ -97,15 +108,12 @@ def simulate_model(directory: Path, phase: str, length: int | None) -> dict[str,
     steps = prompt_steps(model, length) if phase == "prefill" else {"decode": 1}
     layers = len(model["layers"])
     launches = [
-        simulate_design(directory / model["phases"][name]["design"], count * layers)
+        simulate_design(directory / model["phases"][name]["design"], count * layers, request)
         for name, count in steps.items()
         if count
     ]
-    launches.append(simulate_design(directory / model["head"]["design"], 1))
-    designs = [directory / model["phases"][name]["design"] for name in model["phases"]]
-    designs.append(directory / model["head"]["design"])
-    tokens = length if phase == "prefill" else 1
-    return summary(launches, tokens, designs)
+    launches.append(simulate_design(directory / model["head"]["design"], 1, request))
+    return summary(launches, length if phase == "prefill" else 1, compiled)
 
 
 def prompt_steps(model: dict[str, Any], length: int) -> dict[str, int]:
@@ -123,46 +131,85 @@ def prompt_steps(model: dict[str, Any], length: int) -> dict[str, int]:
     return steps
 
 
-def simulate_design(
-    directory: Path, count: int, values: dict[str, int] | None = None, trace: Path | None = None
-) -> Launch:
+def network_of(directory: Path) -> Path:
     network = directory / NETWORK
     if not network.is_file():
-        raise StreamTensorError(f"expected '{network}'; compile again with this version")
-    arguments = [f"--network={network}", "--json"]
+        raise StreamTensorError(
+            f"expected '{network}'; a design has none where it was compiled with an older version, "
+            "or does what a network cannot say (the compile then warned)"
+        )
+    return network
+
+
+def simulate_design(
+    directory: Path, count: int, request: Request, values: dict[str, int] | None = None
+) -> Launch:
+    network = network_of(directory)
+    arguments = [f"--network={network}", "--json", "--explain"]
     if values:
         arguments.append("--values=" + ",".join(f"{name}={n}" for name, n in values.items()))
-    if trace is not None:
-        arguments.append(f"--trace={trace}")
+    if request.trace is not None:
+        arguments.append(f"--trace={request.trace}")
+    if request.memory_efficiency:
+        listed = ",".join(f"{value:g}" for value in request.memory_efficiency)
+        arguments.append(f"--memory-efficiency={listed}")
+    if request.timeline:
+        arguments.append(f"--timeline={request.timeline}")
     run = json.loads(run_tool("streamtensor-sim", arguments))
     return Launch(directory.name, count, run, float(read_json(network)["clock_ns"]))
 
 
-def summary(launches: list[Launch], tokens: int | None, designs: list[Path]) -> dict[str, Any]:
-    milliseconds = sum(launch.cycles * launch.clock_ns for launch in launches) * 1e-6
-    bound = sum(launch.bound_cycles * launch.clock_ns for launch in launches) * 1e-6
+def summary(launches: list[Launch], tokens: int | None, compiled: Compiled) -> dict[str, Any]:
+    milliseconds = sum(launch.ms for launch in launches)
     # What bounds the launches that take longest.
-    longest = max(launches, key=lambda launch: launch.cycles * launch.clock_ns)
+    longest = max(launches, key=lambda launch: launch.ms)
     cycles = sum(launch.cycles for launch in launches)
     used = sum(launch.run["memory_utilization"] * launch.cycles for launch in launches)
+    bound = longest.run["bound"]
+    designs = compiled.designs()
     return {
         "cycles": cycles,
         "ms": milliseconds,
-        "tokens_per_second": tokens / milliseconds * 1e3 if tokens and milliseconds else None,
+        "tokens_per_second": rate(tokens, milliseconds),
         "hbm_bytes": sum(launch.memory_bytes for launch in launches),
         "hbm_utilization": used / cycles if cycles else 0.0,
-        "bound_ms": bound,
-        "bound_by": f"{longest.run['bound']['kind']} '{longest.run['bound']['by']}' "
-        f"of {longest.design}",
+        "bound_ms": sum(launch.bound_ms for launch in launches),
+        "bound_by": f"{bound['kind']} '{bound['by']}' of {longest.design}",
+        "bottleneck": {"design": longest.design, **(longest.run["bottleneck"] or {})},
+        "time_by_kind": longest.run["time_by_kind"],
+        "chain": longest.run["chain"],
         "longest_wait": longest.run["longest_wait"],
         "launches": [
             {"design": launch.design, "count": launch.count, "cycles": launch.run["cycles"]}
             for launch in launches
         ],
+        "sensitivity": sensitivity(launches, tokens),
         "certificates": {design.name: check_certificate(design) for design in designs},
         "resources": resources_of(designs),
+        "summary": longest.run["summary"],
         "label": "simulated",
     }
+
+
+def rate(tokens: int | None, milliseconds: float) -> float | None:
+    return tokens / milliseconds * 1e3 if tokens and milliseconds else None
+
+
+def sensitivity(launches: list[Launch], tokens: int | None) -> list[dict[str, Any]]:
+    """The sums of all launches at each efficiency of the memory."""
+    entries = []
+    for runs in zip(*(launch.run.get("sensitivity", []) for launch in launches), strict=True):
+        pairs = list(zip(launches, runs, strict=True))
+        ms = sum(at.count * run["cycles"] * at.clock_ns for at, run in pairs) * 1e-6
+        entries.append(
+            {
+                "memory_efficiency": runs[0]["memory_efficiency"],
+                "cycles": sum(at.count * run["cycles"] for at, run in pairs),
+                "ms": ms,
+                "tokens_per_second": rate(tokens, ms),
+            }
+        )
+    return entries
 
 
 def check_certificate(design: Path) -> str:
@@ -185,41 +232,46 @@ def resources_of(designs: list[Path]) -> dict[str, Any]:
     return total
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    try:
-        return json.loads(path.read_text())
-    except (OSError, ValueError) as error:
-        raise StreamTensorError(f"cannot read '{path}': {error}") from error
-
-
 def describe(figures: dict[str, Any]) -> str:
-    """The figures for people, on one screen."""
-    lines = [
-        f"{figures['cycles']} cycles, {figures['ms']:.4g} ms (simulated)",
-        f"bound: {figures['bound_ms']:.4g} ms by {figures['bound_by']}",
-        f"memory: {figures['hbm_bytes']} bytes, {100 * figures['hbm_utilization']:.1f} % of its peak",
-    ]
-    if figures["tokens_per_second"]:
-        lines[0] += f", {figures['tokens_per_second']:.4g} tokens/s"
-    if figures["longest_wait"]:
-        lines.append(f"longest wait: {figures['longest_wait']}")
-    for launch in figures["launches"]:
-        lines.append(f"{launch['count']} x {launch['design']}: {launch['cycles']} cycles each")
-    for design, message in figures["certificates"].items():
-        lines.append(f"certificate of {design}: {message}")
+    """The figures for people: at most 24 lines of 100 columns."""
+    launches = figures["launches"]
+    lines = []
+    if len(launches) > 1:
+        tokens = figures["tokens_per_second"]
+        speed = f", {tokens:.4g} tokens/s" if tokens else ""
+        lines += [
+            f"{figures['cycles']} cycles, {figures['ms']:.4g} ms{speed} (simulated); at least "
+            f"{figures['bound_ms']:.4g} ms",
+            ", ".join(f"{run['count']} x {run['design']}" for run in launches)
+            + f"; most of the time in {figures['bottleneck']['design']}, of which one run:",
+        ]
+    lines += figures["summary"]
+    if figures["sensitivity"]:
+        lines.append(
+            "by memory efficiency (simulated): "
+            + ", ".join(
+                f"{run['memory_efficiency']:g}: {run['cycles']} cycles"
+                for run in figures["sensitivity"]
+            )
+        )
+    messages = figures["certificates"]
+    # What the checker says first; the whole is in the figures.
+    said = dict.fromkeys(message.split(" with ")[0] for message in messages.values())
+    lines.append(f"certificates of {', '.join(messages)}: {'; '.join(said)}")
     used = (
-        f"{name} {entry['used']} ({entry['percent']:.1f} %)"
+        f"{name} {entry['used']} ({entry['percent']:.0f}%)"
         for name, entry in figures["resources"].items()
     )
-    lines.append(f"resources (estimated): {', '.join(used)}")
-    return "\n".join(lines)
+    lines.append(f"estimated: {', '.join(used)}")
+    return "\n".join(
+        line if len(line) <= COLUMNS else line[: COLUMNS - 3] + "..." for line in lines
+    )
 
 
-def command_simulate(directory: Path, phase: str | None, length: int | None, **files: Any) -> int:
-    """Prints the figures, and writes them and a trace where that is asked for."""
-    trace = files.get("trace")
-    figures = simulate(directory, phase, length, Path(trace) if trace else None)
-    if files.get("json"):
-        write_json(Path(files["json"]), figures)
+def command_simulate(compiled: Compiled, request: Request, figures_file: Path | None) -> int:
+    """Prints the figures, and writes them where that is asked for."""
+    figures = simulate(compiled, request)
+    if figures_file is not None:
+        write_json(figures_file, figures)
     print(describe(figures))
     return 0

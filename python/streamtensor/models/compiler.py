@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import tempfile
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from typing import Any
 
 import torch
 
+from streamtensor.designs import MODEL_JSON
 from streamtensor.errors import StreamTensorError
 from streamtensor.importer.lowering import lower
 from streamtensor.importer.program import Program
@@ -24,7 +26,6 @@ from streamtensor.progress import step
 from streamtensor.toolchain import run_tool
 from streamtensor.weights import write_safetensors
 
-MODEL_JSON = "model.json"
 DEFAULT_LENGTH = 256
 DEFAULT_CHUNK = 16
 # Rows of a cache [1, heads, rows, head size] are counted along this dimension.
@@ -43,6 +44,16 @@ class CompileOptions:
     def prefill_tokens(self) -> int:
         """A chunk needs a past of at least one row beside it."""
         return max(1, min(self.chunk, self.max_length // 2))
+
+
+def compile_options(options: argparse.Namespace) -> CompileOptions:
+    """What the command line says, and the defaults."""
+    defaults = CompileOptions()
+    return CompileOptions(
+        target=options.target,
+        max_length=defaults.max_length if options.max_length is None else options.max_length,
+        chunk=defaults.chunk if options.chunk is None else options.chunk,
+    )
 
 
 def compile_model(source: ModelSource, output_dir: Path, options: CompileOptions) -> Path:

@@ -7,8 +7,9 @@ import json
 import os
 from pathlib import Path
 
+from streamtensor.designs import MODEL_JSON
 from streamtensor.manifest import write_json
-from streamtensor.models.compiler import MODEL_JSON, CompileOptions, compile_model
+from streamtensor.models.compiler import CompileOptions, compile_model
 from streamtensor.models.sources import ModelSource
 from streamtensor.progress import say
 from streamtensor.toolchain import file_hash, find_tool
@@ -17,7 +18,7 @@ VARIABLE = "STREAMTENSOR_CACHE_DIR"
 STAMP = "cache-key.json"
 PACKAGE = Path(__file__).resolve().parents[1]
 # What decides the content of a compiled model; the rest of the package may change.
-COMPILING = ("importer", "models", "manifest.py", "weights.py", "dtypes.py")
+COMPILING = ("importer", "models", "designs.py", "manifest.py", "weights.py", "dtypes.py")
 
 
 def cache_root() -> Path:

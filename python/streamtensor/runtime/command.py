@@ -7,14 +7,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from streamtensor.designs import find_compiled
 from streamtensor.errors import StreamTensorError, UsageError
 from streamtensor.manifest import write_json
-from streamtensor.models.compiler import MODEL_JSON, CompileOptions
+from streamtensor.models.compiler import CompileOptions
 from streamtensor.models.host import Host, load_host
-from streamtensor.models.sources import load_model, load_tokenizer, resolve
+from streamtensor.models.sources import ModelSource, load_model, load_tokenizer
 from streamtensor.models.tokenizer import TextStream, Tokenizer
 from streamtensor.progress import say, step
-from streamtensor.runtime.cache import cached_model, compiled_model
 from streamtensor.runtime.check import Check, compare, reference_logits
 from streamtensor.runtime.generation import (
     Generation,
@@ -92,30 +92,12 @@ def make_sampler(options: argparse.Namespace) -> Sampler:
 
 def find_directory(options: argparse.Namespace) -> Path:
     """Returns the compiled model that MODEL|DIR names, compiling a model first."""
-    path = Path(options.model)
-    if (path / MODEL_JSON).is_file():
-        if options.random_weights is not None or options.max_length is not None:
-            raise UsageError(
-                f"'{path}' is already compiled; --random-weights and --max-length belong to "
-                "`streamtensor compile`"
-            )
-        return path
-    source = resolve(options.model, options.random_weights)
-    chosen = compile_options(options)
-    if cached_model(source, chosen) is None:
-        # Compiling takes minutes: what is wrong with the prompt is said before.
+
+    def check_prompt(source: ModelSource, chosen: CompileOptions) -> None:
         prompt = prompt_ids(options, load_tokenizer(source))
         check_length(len(prompt), options.max_new_tokens, chosen.max_length)
-    return compiled_model(source, chosen)
 
-
-def compile_options(options: argparse.Namespace) -> CompileOptions:
-    defaults = CompileOptions()
-    return CompileOptions(
-        target=options.target,
-        max_length=defaults.max_length if options.max_length is None else options.max_length,
-        chunk=defaults.chunk if options.chunk is None else options.chunk,
-    )
+    return find_compiled(options, models_only=True, before_compiling=check_prompt).directory
 
 
 def prompt_ids(options: argparse.Namespace, tokenizer: Tokenizer | None) -> list[int]:

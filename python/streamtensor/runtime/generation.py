@@ -15,8 +15,8 @@ from typing import Any
 
 import torch
 
+from streamtensor.designs import MODEL_JSON
 from streamtensor.errors import StreamTensorError
-from streamtensor.models.compiler import MODEL_JSON
 from streamtensor.models.split import ModelSplit
 from streamtensor.runtime.process import Runtime
 from streamtensor.runtime.sampling import Sampler

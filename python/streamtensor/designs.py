@@ -1,0 +1,106 @@
+"""Where compiled designs and models lie, and what a name on the command line means.
+
+A design is a directory with interface.json, a model one with model.json and a directory for each
+of its designs. Both files are written last, so what is incomplete is neither.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from streamtensor.errors import StreamTensorError, UsageError
+
+MODEL_JSON = "model.json"
+INTERFACE = "interface.json"
+NETWORK = "network.pn.json"
+REPORT = "report.json"
+CERTIFICATE = "certificate.json"
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A compiled design, or a model with several."""
+
+    directory: Path
+    is_model: bool
+
+    def designs(self) -> list[Path]:
+        """The directories of the designs: a model's phases in order, then its head."""
+        if not self.is_model:
+            return [self.directory]
+        path = self.directory / MODEL_JSON
+        model = read_json(path)
+        try:
+            names = [phase["design"] for phase in model["phases"].values()]
+            names.append(model["head"]["design"])
+        except (KeyError, TypeError, AttributeError) as error:
+            raise StreamTensorError(
+                f"'{path}' cannot be read ({type(error).__name__}: {error}); compile the model again"
+            ) from error
+        return [self.directory / name for name in names]
+
+
+def compiled_in(directory: Path) -> Compiled | None:
+    """What `directory` holds; None where it is neither a design nor a model."""
+    if (directory / MODEL_JSON).is_file():
+        return Compiled(directory, True)
+    return Compiled(directory, False) if (directory / INTERFACE).is_file() else None
+
+
+def require_compiled(directory: Path) -> Compiled:
+    """As `compiled_in`, but a directory that holds neither is an error."""
+    compiled = compiled_in(directory)
+    if compiled is None:
+        raise StreamTensorError(
+            f"expected a compiled design or model in '{directory}' but there is no {INTERFACE} and "
+            f"no {MODEL_JSON}; make one with `streamtensor compile`"
+        )
+    return compiled
+
+
+def find_compiled(
+    options: argparse.Namespace,
+    *,
+    models_only: bool = False,
+    before_compiling: Callable[[Any, Any], None] = lambda source, chosen: None,
+) -> Compiled:
+    """Finds what MODEL|DIR names; a model that is not compiled yet is compiled into the cache.
+
+    `before_compiling` gets its source and options first and may refuse: compiling takes minutes.
+    """
+    directory = Path(options.model)
+    compiled = compiled_in(directory)
+    if compiled is not None:
+        if models_only and not compiled.is_model:
+            raise StreamTensorError(
+                f"expected a compiled model but '{directory}' is one design; run it with "
+                "`streamtensor run`"
+            )
+        if options.random_weights is not None or options.max_length is not None:
+            raise UsageError(
+                f"'{directory}' is already compiled; --random-weights and --max-length belong to "
+                "`streamtensor compile`"
+            )
+        return compiled
+    from streamtensor.models.compiler import compile_options
+    from streamtensor.models.sources import resolve
+    from streamtensor.runtime.cache import cached_model, compiled_model
+
+    source = resolve(options.model, options.random_weights)
+    chosen = compile_options(options)
+    if cached_model(source, chosen) is None:
+        before_compiling(source, chosen)
+    return Compiled(compiled_model(source, chosen), True)
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Reads a JSON file of ours; an error says which."""
+    try:
+        return json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise StreamTensorError(f"cannot read '{path}': {error}") from error
