@@ -161,6 +161,19 @@ TEST(DieAssignment, SharedArraysKeepTasksTogether) {
             "but got 'SLR2' and 'SLR0'");
 }
 
+/// On several dies: nothing, one task that needs nothing, and one beside it
+/// that no FIFO leads to.
+TEST(DieAssignment, TinyGraphs) {
+  Problem problem;
+  for (const char *name : {"SLR0", "SLR1"})
+    problem.dies.push_back({name, {1000, 1000, 100, 10, 100}});
+  EXPECT_TRUE(solve(problem).dies.empty());
+  problem.addTask("alone", {});
+  EXPECT_EQ(solve(problem).dies.size(), 1u);
+  problem.addTask("isolated", {100, 0, 0, 0, 0}, 1);
+  EXPECT_EQ(solve(problem).dies[1], 1u);
+}
+
 TEST(DieAssignment, OneDie) {
   Problem problem;
   problem.dies.push_back({"SLR0", {1000, 1000, 100, 10, 100}});

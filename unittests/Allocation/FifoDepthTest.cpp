@@ -185,6 +185,18 @@ TEST(FifoDepth, FewTokens) {
   EXPECT_EQ(solution.reasons[1], "no tokens pass");
 }
 
+/// No process, one alone, one that touches nothing beside others.
+TEST(FifoDepth, TinyGraphs) {
+  FifoDepthProblem problem;
+  EXPECT_TRUE(solve(problem).depths.empty());
+  problem.addProcess("alone", {});
+  EXPECT_TRUE(solve(problem).depths.empty());
+  const unsigned one = problem.addFifo("one");
+  problem.addProcess("p", {write(one)});
+  problem.addProcess("q", {read(one)});
+  EXPECT_EQ(solve(problem).depths, Depths{1});
+}
+
 TEST(FifoDepth, ConcatAndSlice) {
   // rotate_half: x of 16 tokens is forked; lo takes tokens 0..7, hi 8..15, and
   // concat wants all of hi first. Until hi_out[7] there is to_hi[15], which

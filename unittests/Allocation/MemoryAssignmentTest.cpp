@@ -78,6 +78,19 @@ TEST(MemoryAssignment, TheFullestBudgetDecides) {
   EXPECT_EQ(solution->shares, 3 * 200000 + 100000);
 }
 
+/// Nothing to place, and an array that needs nothing of anything.
+TEST(MemoryAssignment, TinyGraphs) {
+  Problem problem = oneDie({1, 1, 1, 1, 1});
+  std::string error;
+  auto solution = solve(problem, error);
+  ASSERT_TRUE(solution) << error;
+  EXPECT_TRUE(solution->choices.empty());
+  problem.memories.push_back(memory("empty", 0, 0, 0));
+  solution = solve(problem, error);
+  ASSERT_TRUE(solution) << error;
+  EXPECT_EQ(solution->choices.size(), 1u);
+}
+
 TEST(MemoryAssignment, Obstacles) {
   Problem problem = oneDie({100, 0, 10, 0, 0});
   problem.dies[0].logic[0] = 60;
