@@ -141,6 +141,27 @@ class Benchmarks:
             shutil.rmtree(export)
             shutil.rmtree(design)
 
+    def bounded_memory(self) -> Iterator[Row]:
+        """The largest layer that users of other systems could not simulate: its memory."""
+        export, design = self.scratch / "long", self.scratch / "long-design"
+        importer = [VENV_BIN / "python", "benchmarks/import_layer.py", "gpt2-medium"]
+        importer += ["--output-dir", export, "--tokens", "1024", "--max-length", "1024"]
+        timed([*importer, "--reference"])
+        compiler = self.bin / "streamtensor-compile"
+        timed([compiler, export / "module.mlir", "--target=u55c", f"--output-dir={design}"])
+        outputs, figures = export / "outputs.safetensors", export / "run.json"
+        run = [self.bin / "streamtensor-run", design, "--json", figures]
+        timed([*run, "--inputs", export / "inputs.safetensors", "--outputs", outputs])
+        simulated = json.loads(figures.read_text())
+        what = "gpt2-medium layer, 1024 tokens, in C simulation"
+        yield Row(f"{what}: peak memory", f"{simulated['peak_rss_bytes'] / 1e9:.2f} GB", "<= 2 GB")
+        yield Row(f"{what}: {simulated['macs'] / 1e9:.1f} G MACs", f"{simulated['seconds']:.1f} s")
+        compare = [VENV_BIN / "python", "benchmarks/compare_tensors.py"]
+        _, worst = timed([*compare, outputs, export / "expected.safetensors"])
+        yield Row(f"{what}: error / tolerance", worst.strip(), "<= 1")
+        shutil.rmtree(export)
+        shutil.rmtree(design)
+
     def csim_build(self) -> Iterator[Row]:
         """The first run of a decode layer builds its simulation, the second does not."""
         _, _, design = self.compile_layer(MODEL, 1)
@@ -265,6 +286,7 @@ PARTS = (
     "allocation",
     "layers",
     "full_layers",
+    "bounded_memory",
     "csim_build",
     "generate",
     "estimator",

@@ -54,6 +54,15 @@ def compile_text(text: Path, design: Path, *options: str) -> subprocess.Complete
     return run(BIN / "streamtensor-compile", text, f"--output-dir={design}", *options)
 
 
+def check_fifos(design: Path) -> None:
+    """No FIFO of a design has more places than tokens pass, a width that an hls::stream cannot
+    have, or a depth without a reason."""
+    for fifo in json.loads((design / "report.json").read_text())["fifos"]:
+        assert 1 <= fifo["depth"] <= max(1, fifo["tokens"]), fifo
+        assert fifo["token_bits"] <= 4096, fifo
+        assert fifo["reason"], fifo
+
+
 class FunctionModule(torch.nn.Module):
     """A function of tensors as a module."""
 

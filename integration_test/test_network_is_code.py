@@ -8,7 +8,13 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT
-from design_runs import TOOLS_ARE_BUILT, compile_text, network_accesses, recorded_accesses
+from design_runs import (
+    TOOLS_ARE_BUILT,
+    check_fifos,
+    compile_text,
+    network_accesses,
+    recorded_accesses,
+)
 from safetensors.torch import load_file
 
 DATA = ROOT / "integration_test" / "data" / "linalg"
@@ -20,6 +26,7 @@ def test_small_module(name: str, tmp_path: Path) -> None:
     design = tmp_path / "design"
     compiled = compile_text(DATA / f"{name}.mlir", design)
     assert compiled.returncode == 0, compiled.stderr
+    check_fifos(design)
     tensors = load_file(DATA / f"{name}.safetensors")
     inputs = {key: value for key, value in tensors.items() if key.startswith("arg")}
     recorded = recorded_accesses(design, inputs)
