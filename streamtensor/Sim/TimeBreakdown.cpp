@@ -284,6 +284,16 @@ static void findBottleneck(TimeBreakdown &breakdown) {
 }
 
 std::optional<ExplainedRun>
+streamtensor::simulateUnexplained(const TimedNetwork &network,
+                                  const TimedOptions &options,
+                                  std::string &error) {
+  std::optional<TimedResult> result = simulateTimed(network, options, error);
+  if (!result)
+    return std::nullopt;
+  return ExplainedRun{std::move(*result), Timeline(network), {}};
+}
+
+std::optional<ExplainedRun>
 streamtensor::explainTime(const TimedNetwork &network,
                           const TimedOptions &options, std::string &error) {
   // Enough to know that and where room lacks.

@@ -85,6 +85,11 @@ std::optional<ExplainedRun> explainTime(const TimedNetwork &network,
                                         const TimedOptions &options,
                                         std::string &error);
 
+/// The same without a time line and a breakdown, which takes less time.
+std::optional<ExplainedRun> simulateUnexplained(const TimedNetwork &network,
+                                                const TimedOptions &options,
+                                                std::string &error);
+
 } // namespace streamtensor
 
 #endif // STREAMTENSOR_SIM_TIMEBREAKDOWN_H

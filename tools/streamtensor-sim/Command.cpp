@@ -141,15 +141,15 @@ void streamtensor::simulateNetwork(const CommandLine &line) {
   if (explains) {
     run = explainTime(*network, options, error);
   } else {
-    run.emplace(ExplainedRun{{}, Timeline(*network), {}});
+    ExplainedRun plain{{}, Timeline(*network), {}};
     TimedOptions observed = options;
     if (!tracePath.empty())
-      run->timeline.observe(observed);
+      plain.timeline.observe(observed);
     if (std::optional<TimedResult> result =
-            simulateTimed(*network, observed, error))
-      run->result = std::move(*result);
-    else
-      run.reset();
+            simulateTimed(*network, observed, error)) {
+      plain.result = std::move(*result);
+      run = std::move(plain);
+    }
   }
   if (!run)
     throw Error(path + ": " + error);

@@ -134,7 +134,7 @@ TEST(TimedSizing, TinyGraphs) {
   network.processes[0].program = {timedWrite(0)};
   EXPECT_EQ(grow(network, 3).depths, std::vector<int64_t>{1});
   std::string error;
-  const auto smallest = smallestDepths(network, {}, 100, error);
+  const auto smallest = smallestDepths(network, {}, error);
   ASSERT_TRUE(smallest) << error;
   EXPECT_EQ(smallest->depths, std::vector<int64_t>{1});
 }
