@@ -106,6 +106,23 @@ TEST(DeviceTest, Description) {
   EXPECT_EQ(device->dies.front().resources.dsp, 5);
 }
 
+/// Of the board and of each die.
+TEST(DeviceTest, EveryResourceIsSaid) {
+  const char *const resources[] = {"lut", "ff", "bram36", "uram", "dsp"};
+  for (const char *resource : resources) {
+    const std::string key = '"' + std::string(resource) + "\": ";
+    const std::string other = key.substr(0, key.size() - 3) + "x\": ";
+    const std::string expected =
+        "." + std::string(resource) + ": expected this key but got none";
+    std::string text = kTiny;
+    EXPECT_EQ(errorOf(text.replace(text.find(key), key.size(), other)),
+              "tiny" + expected);
+    text = kTiny;
+    EXPECT_EQ(errorOf(text.replace(text.rfind(key), key.size(), other)),
+              "tiny.dies" + expected);
+  }
+}
+
 TEST(DeviceTest, Refusals) {
   EXPECT_EQ(errorOf(changed("\"title\"", "\"colour\": 1, \"title\"")),
             "tiny.colour: expected no such key");
