@@ -18,6 +18,7 @@
 #include "streamtensor/Sim/TimedReport.h"
 #include "streamtensor/Support/Sha256.h"
 #include "streamtensor/Target/Connectivity/Connectivity.h"
+#include "streamtensor/Target/Connectivity/Floorplan.h"
 #include "streamtensor/Target/HLSCpp/HLSCpp.h"
 #include "streamtensor/Target/Report/DeriveNetwork.h"
 #include "streamtensor/Target/Report/Passes.h"
@@ -37,7 +38,7 @@ using namespace streamtensor;
 
 /// Targets without Vitis: the C simulation. With it: kernel object and binary.
 static std::string makefile(StringRef function, StringRef part,
-                            int64_t clockMHz) {
+                            int64_t clockMHz, bool hasFloorplan) {
   std::string text;
   llvm::raw_string_ostream os(text);
   os << "# Written by streamtensor-compile.\n"
@@ -66,10 +67,13 @@ static std::string makefile(StringRef function, StringRef part,
         "none\" >&2; exit 2; }\n"
         "\t$(VPP) -c -t hw --platform $(PLATFORM) -k "
      << function << " -Ihls/include hls/kernel.cpp -o $@\n\n"
-     << function << ".xclbin: " << function
-     << ".xo connectivity.cfg\n"
-        "\t$(VPP) -l -t hw --platform $(PLATFORM) --config connectivity.cfg "
-     << function << ".xo -o $@\n";
+     << function << ".xclbin: " << function << ".xo connectivity.cfg"
+     << (hasFloorplan ? " floorplan.tcl" : "")
+     << "\n\t$(VPP) -l -t hw --platform $(PLATFORM) --config connectivity.cfg ";
+  if (hasFloorplan)
+    os << "--vivado.prop "
+          "run.impl_1.STEPS.OPT_DESIGN.TCL.PRE=$(abspath floorplan.tcl) ";
+  os << function << ".xo -o $@\n";
   return text;
 }
 
@@ -329,6 +333,37 @@ streamtensor::collectPlacedDesign(ModuleOp module, const DeviceInfo &device,
   return design;
 }
 
+/// What is assigned to dies, for a device of several: tasks, and FIFOs where
+/// they are read.
+static std::vector<PlacedCell> placedCells(const DesignInfo &design,
+                                           const DeviceInfo &device) {
+  std::vector<PlacedCell> cells;
+  if (device.dies.size() < 2)
+    return cells;
+  for (const TaskInfo &task : design.tasks)
+    if (!task.die.empty())
+      cells.push_back({task.name + "_U0", task.die});
+  for (const FifoInfo &fifo : design.fifos)
+    if (const TaskInfo *reader = design.findTask(fifo.consumer);
+        reader && !reader->die.empty())
+      cells.push_back({fifo.name + "_U", reader->die});
+  return cells;
+}
+
+/// A module that was assigned for one target cannot be written for another.
+static LogicalResult checkDies(ModuleOp module, const DesignInfo &design,
+                               const DeviceInfo &device) {
+  for (const TaskInfo &task : design.tasks)
+    if (!task.die.empty() && llvm::none_of(device.dies, [&](const auto &die) {
+          return die.name == task.die;
+        }))
+      return module.emitError()
+             << "expected a die of target '" << device.name << "' for task '"
+             << task.name << "' but got '" << task.die
+             << "'; compile from phase vectorized for another target";
+  return success();
+}
+
 LogicalResult streamtensor::writeDesign(ModuleOp module,
                                         const DesignOptions &options,
                                         StringRef outputDir,
@@ -340,6 +375,8 @@ LogicalResult streamtensor::writeDesign(ModuleOp module,
   std::vector<MemoryPort> ports;
   FailureOr<DesignInfo> design = collectPlacedDesign(module, *device, ports);
   if (failed(design))
+    return failure();
+  if (failed(checkDies(module, *design, *device)))
     return failure();
   std::string kernel;
   llvm::raw_string_ostream kernelStream(kernel);
@@ -389,12 +426,21 @@ LogicalResult streamtensor::writeDesign(ModuleOp module,
     writeConnectivity(design->function, ports, /*die=*/"", device->clockMHz,
                       os);
   });
-  std::string make = makefile(design->function, device->part, device->clockMHz);
+  std::string floorplan;
+  if (const std::vector<PlacedCell> cells = placedCells(*design, *device);
+      !cells.empty())
+    floorplan = text([&](llvm::raw_ostream &os) {
+      writeFloorplan(design->function, cells, os);
+    });
+  std::string make = makefile(design->function, device->part, device->clockMHz,
+                              !floorplan.empty());
   // The interface comes last: a directory without it is no design.
   return failure(
       failed(writeFile(module, outputDir, "hls/kernel.cpp", kernel)) ||
       failed(writeHeaders(module, outputDir)) ||
       failed(writeFile(module, outputDir, "connectivity.cfg", connectivity)) ||
+      (!floorplan.empty() &&
+       failed(writeFile(module, outputDir, "floorplan.tcl", floorplan))) ||
       (*network &&
        failed(writeFile(module, outputDir, "network.pn.json", networkText))) ||
       (certificate &&
