@@ -99,7 +99,8 @@ def add(sums: dict, die: str, part: dict) -> None:
         sums[die][resource] += part.get(resource, 0)
 
 
-@pytest.mark.parametrize("dsp", [10**4, 120, 80])
+# exp takes 112 DSP blocks (16 lanes of 7), the product 80; 80 % of a budget may be used.
+@pytest.mark.parametrize("dsp", [10**4, 160, 140])
 def test_files_agree(dsp: int, tmp_path: Path) -> None:
     done = compile_for(target(tmp_path, *[{"dsp": dsp}] * 3), tmp_path)
     assert done.returncode == 0, done.stderr
@@ -128,7 +129,7 @@ def test_files_agree(dsp: int, tmp_path: Path) -> None:
     assert (blocks + 1) // 2 == total["bram36"]["used"]
 
     # Two register stages for each boundary that a FIFO crosses, in the network too.
-    crossing = {fifo["name"]: fifo.get("crossing", 0) for fifo in network["edges"]}
+    crossing = {fifo["name"]: fifo.get("crossing", 0) for fifo in network["fifos"]}
     bits = 0
     for fifo in report["fifos"]:
         apart = abs(names.index(die_of[fifo["producer"]]) - names.index(die_of[fifo["consumer"]]))
@@ -170,7 +171,7 @@ def test_files_agree(dsp: int, tmp_path: Path) -> None:
 
 def test_phases_carry_the_assignment(tmp_path: Path) -> None:
     """A compile that goes on from a phase obeys; what it did not decide it does not report."""
-    device = target(tmp_path, *[{"dsp": 120}] * 3)
+    device = target(tmp_path, *[{"dsp": 160}] * 3)
     assert compile_for(device, tmp_path, f"--dump-phases={tmp_path / 'p'}").returncode == 0
     first = files_of(tmp_path)
     for phase in ("allocated", "stream", "hls"):
@@ -205,7 +206,7 @@ def test_same_bytes(tmp_path: Path) -> None:
     texts = []
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
-        device = target(tmp_path, *[{"dsp": 80}] * 3)
+        device = target(tmp_path, *[{"dsp": 140}] * 3)
         assert compile_for(device, tmp_path / name).returncode == 0
         design = tmp_path / name / "design"
         texts.append([(design / f).read_bytes() for f in ("hls/kernel.cpp", "floorplan.tcl")])
@@ -230,10 +231,10 @@ def test_designs_that_do_not_fit(tmp_path: Path) -> None:
     assert int(match[1]) - 15 == int(match[2])
     assert "would help" in done.stderr
     assert not (tmp_path / "design").exists()
-    # All logic fits, no memory does.
-    done = compile_for(target(tmp_path, {"bram36": 0, "uram": 0}), tmp_path)
+    # Memory ports are built of BRAM only.
+    done = compile_for(target(tmp_path, {"bram36": 0}), tmp_path)
     assert done.returncode == 1
-    assert re.search(r"at most 0 bram18 .*'SLR0'.* but got .* too many.*would help", done.stderr)
+    assert re.search(r"at most 0 bram18 .* but got (\d+), \1 too many.*would help", done.stderr)
     assert not (tmp_path / "design").exists()
 
 

@@ -117,8 +117,7 @@ static void writeBack(TrialDesign &trial, const DesignMemories &parts,
 }
 
 FailureOr<llvm::json::Object>
-streamtensor::assignMemories(TrialDesign &trial,
-                             const DieAssignment &dies) {
+streamtensor::assignMemories(TrialDesign &trial, const DieAssignment &dies) {
   const DesignMemories parts = collectMemories(trial);
   std::string error;
   auto solve =
