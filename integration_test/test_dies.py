@@ -57,9 +57,9 @@ func.func @probabilities(%x: tensor<16x64xf32>, %w: tensor<64x64xf32>) -> tensor
 """
 
 
-def target(directory: Path, *budgets: dict[str, int], name: str = "u55c") -> dict:
+def target(*budgets: dict[str, int]) -> dict:
     """The description of a device with one die for each of `budgets`, which change the U55C's."""
-    device = json.loads((DEVICES / f"{name}.json").read_text())
+    device = json.loads((DEVICES / "u55c.json").read_text())
     if budgets:
         die = device["dies"][0]
         device["dies"] = []
@@ -69,6 +69,11 @@ def target(directory: Path, *budgets: dict[str, int], name: str = "u55c") -> dic
     return device
 
 
+def run(tool: str, *arguments: str | Path) -> subprocess.CompletedProcess:
+    command = [BIN / f"streamtensor-{tool}", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+
 def compile_for(device: dict | str, directory: Path, *options: str) -> subprocess.CompletedProcess:
     source = directory / "in.mlir"
     source.write_text(MODULE)
@@ -76,12 +81,8 @@ def compile_for(device: dict | str, directory: Path, *options: str) -> subproces
     if isinstance(device, dict):
         name = str(directory / "target.json")
         Path(name).write_text(json.dumps(device))
-    return subprocess.run(
-        [BIN / "streamtensor-compile", source, f"--output-dir={directory / 'design'}"]
-        + [f"--target={name}", *options],
-        capture_output=True,
-        text=True,
-        timeout=120,
+    return run(
+        "compile", source, f"--output-dir={directory / 'design'}", f"--target={name}", *options
     )
 
 
@@ -102,7 +103,7 @@ def add(sums: dict, die: str, part: dict) -> None:
 # exp takes 112 DSP blocks (16 lanes of 7), the product 80; 80 % of a budget may be used.
 @pytest.mark.parametrize("dsp", [10**4, 160, 140])
 def test_files_agree(dsp: int, tmp_path: Path) -> None:
-    done = compile_for(target(tmp_path, *[{"dsp": dsp}] * 3), tmp_path)
+    done = compile_for(target(*[{"dsp": dsp}] * 3), tmp_path)
     assert done.returncode == 0, done.stderr
     report, network, kernel = files_of(tmp_path)
     die_of = {task["name"]: task["die"] for task in report["tasks"]}
@@ -145,12 +146,7 @@ def test_files_agree(dsp: int, tmp_path: Path) -> None:
         assert die_of[dma["name"]] == "SLR0"
 
     # The certificate is of the network with its crossings.
-    done = subprocess.run(
-        [BIN / "streamtensor-check-certificate", tmp_path / "design"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    done = run("check-certificate", tmp_path / "design")
     assert done.returncode == 0, done.stdout + done.stderr
 
     # What is emitted is what is counted.
@@ -171,33 +167,21 @@ def test_files_agree(dsp: int, tmp_path: Path) -> None:
 
 def test_phases_carry_the_assignment(tmp_path: Path) -> None:
     """A compile that goes on from a phase obeys; what it did not decide it does not report."""
-    device = target(tmp_path, *[{"dsp": 160}] * 3)
+    device = target(*[{"dsp": 160}] * 3)
     assert compile_for(device, tmp_path, f"--dump-phases={tmp_path / 'p'}").returncode == 0
     first = files_of(tmp_path)
     for phase in ("allocated", "stream", "hls"):
-        done = subprocess.run(
-            [BIN / "streamtensor-compile", tmp_path / "p" / f"{phase}.mlir"]
-            + [f"--compile-from={phase}", f"--output-dir={tmp_path / phase}"]
-            + [f"--target={tmp_path / 'target.json'}"],
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
+        options = (f"--compile-from={phase}", f"--output-dir={tmp_path / phase}")
+        source, description = tmp_path / "p" / f"{phase}.mlir", tmp_path / "target.json"
+        done = run("compile", source, f"--target={description}", *options)
         assert done.returncode == 0, done.stderr
         report = json.loads((tmp_path / phase / "report.json").read_text())
         for key in ("tasks", "fifos", "resources"):
             assert report[key] == first[0][key]
         assert report["allocation"]["dies"] is None
     # Nor can it be written for a device without these dies.
-    done = compile_for("kv260", tmp_path)
-    assert done.returncode == 0, done.stderr
-    done = subprocess.run(
-        [BIN / "streamtensor-compile", tmp_path / "p" / "hls.mlir", "--compile-from=hls"]
-        + [f"--output-dir={tmp_path / 'other'}", "--target=kv260"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    options = ("--compile-from=hls", f"--output-dir={tmp_path / 'other'}", "--target=kv260")
+    done = run("compile", tmp_path / "p" / "hls.mlir", *options)
     assert done.returncode == 1
     assert "expected a die of target 'kv260' for task" in done.stderr
 
@@ -206,7 +190,7 @@ def test_same_bytes(tmp_path: Path) -> None:
     texts = []
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
-        device = target(tmp_path, *[{"dsp": 140}] * 3)
+        device = target(*[{"dsp": 140}] * 3)
         assert compile_for(device, tmp_path / name).returncode == 0
         design = tmp_path / name / "design"
         texts.append([(design / f).read_bytes() for f in ("hls/kernel.cpp", "floorplan.tcl")])
@@ -224,7 +208,7 @@ def test_one_die(tmp_path: Path) -> None:
 
 def test_designs_that_do_not_fit(tmp_path: Path) -> None:
     """Nothing is written; the message says which resource, by how much, and what would help."""
-    done = compile_for(target(tmp_path, *[{"dsp": 5}] * 3), tmp_path)
+    done = compile_for(target(*[{"dsp": 5}] * 3), tmp_path)
     assert done.returncode == 1
     match = re.search(r"at most 15 dsp .*on all dies but got (\d+), (\d+) too many", done.stderr)
     assert match, done.stderr
@@ -232,7 +216,7 @@ def test_designs_that_do_not_fit(tmp_path: Path) -> None:
     assert "would help" in done.stderr
     assert not (tmp_path / "design").exists()
     # Memory ports are built of BRAM only.
-    done = compile_for(target(tmp_path, {"bram36": 0}), tmp_path)
+    done = compile_for(target({"bram36": 0}), tmp_path)
     assert done.returncode == 1
     assert re.search(r"at most 0 bram18 .* but got (\d+), \1 too many.*would help", done.stderr)
     assert not (tmp_path / "design").exists()
@@ -240,9 +224,9 @@ def test_designs_that_do_not_fit(tmp_path: Path) -> None:
 
 def test_between_limits_and_budgets(tmp_path: Path) -> None:
     """As many DSP blocks as needed: 100 % used, 80 % allowed; a warning, and a design."""
-    assert compile_for(target(tmp_path, {"dsp": 10**4}), tmp_path).returncode == 0
+    assert compile_for(target({"dsp": 10**4}), tmp_path).returncode == 0
     used = files_of(tmp_path)[0]["resources"]["dsp"]["used"]
-    done = compile_for(target(tmp_path, {"dsp": used}), tmp_path)
+    done = compile_for(target({"dsp": used}), tmp_path)
     assert done.returncode == 0, done.stderr
     assert f"expected at most {used * 80 // 100} dsp (80 % of {used})" in done.stderr
     report = files_of(tmp_path)[0]
@@ -264,7 +248,7 @@ def test_between_limits_and_budgets(tmp_path: Path) -> None:
     ],
 )
 def test_bad_targets(change: object, message: str, tmp_path: Path) -> None:
-    device = target(tmp_path)
+    device = target()
     change(device)
     done = compile_for(device, tmp_path)
     assert done.returncode == 1 and message in done.stderr, done.stderr
