@@ -108,7 +108,31 @@ int64_t PortState::availableStep() const {
   return arrivals.front().first <= lastPass ? 1 : arrivals.front().step;
 }
 
-bool PortState::pass(int64_t first, int64_t step, int64_t count) {
+/// Whether some of these beats, all available, are there later than they are
+/// wanted, and not just because another one passes in the cycle before.
+bool PortState::holdsUp(const Pass &pass) const {
+  // All of these are straight lines.
+  const int64_t last = pass.count - 1;
+  const int64_t at = availableAt(), distance = availableStep();
+  if (at <= pass.wanted &&
+      at + last * distance <= pass.wanted + last * pass.step)
+    return false;
+  return at > std::max(pass.wanted, lastPass + 1) ||
+         (last > 0 &&
+          (at + distance > pass.first + 1 ||
+           at + last * distance > pass.first + (last - 1) * pass.step + 1));
+}
+
+bool PortState::pass(int64_t first, int64_t step, int64_t count,
+                     int64_t wanted) {
+  if (isAlone() && !isReplaying) {
+    if (history.size() == kMostHistory) {
+      forgotten += history.size();
+      history.clear();
+    }
+    history.push_back({first, step, count, wanted, false});
+    history.back().isHeld = holdsUp(history.back());
+  }
   if (!isWrite)
     arrivals.pop(count);
   lastPass = first + (count - 1) * step;
@@ -232,6 +256,7 @@ void PortState::mark(Mark &mark) const {
   mark.beatsServed = beatsServed;
   mark.beatsPassed = beatsPassed;
   mark.busyUntil = channel.busyUntil;
+  mark.passes = forgotten + history.size();
   mark.entered = client.entered;
   mark.passed = client.passed;
   mark.wantsFrom = client.wantsFrom;
@@ -282,7 +307,97 @@ int64_t PortState::repeatsOf(const Mark &mark, int64_t shift) const {
   return client.repeatsOf(client.entered - mark.entered);
 }
 
+void PortState::restore(const Mark &mark) {
+  MemoryClient &client = *clients.front();
+  bursts_ = mark.bursts;
+  full = mark.full;
+  left = mark.left;
+  arrivals = mark.arrivals;
+  lastArrival = mark.lastArrival;
+  passedOfHead = mark.passedOfHead;
+  lastPass = mark.lastPass;
+  numEntered = mark.numEntered;
+  numLeft = mark.numLeft;
+  lastEntered = mark.lastEntered;
+  beatsServed = mark.beatsServed;
+  beatsPassed = mark.beatsPassed;
+  channel.busyUntil = mark.busyUntil;
+  client.entered = mark.entered;
+  client.passed = mark.passed;
+  client.wantsFrom = mark.wantsFrom;
+  client.unfinished = mark.unfinished;
+  client.lastDone = mark.lastDone;
+}
+
+/// Passes beats at the times of `next`, unless the port would hold them up.
+bool PortState::passAsBefore(Pass next) {
+  const MemoryClient &client = *clients.front();
+  while (next.count > 0) {
+    const int64_t count = std::min(next.count, available(client));
+    if (count == 0)
+      return false;
+    Pass part = next;
+    part.count = count;
+    if (availableAt() > next.first || holdsUp(part))
+      return false;
+    pass(next.first, next.step, count, next.wanted);
+    while (nextEvent())
+      serve();
+    next.first += count * next.step;
+    next.wanted += count * next.step;
+    next.count -= count;
+  }
+  return true;
+}
+
+int64_t PortState::replay(const Mark &mark, int64_t periods, int64_t shift) {
+  // The next beat of an access at hand passes behind the last one.
+  if (mark.passes < forgotten || lastPass != mark.lastPass + shift)
+    return -1;
+  const std::vector<Pass> pattern(history.begin() + (mark.passes - forgotten),
+                                  history.end());
+  for (const Pass &pass : pattern)
+    if (pass.isHeld)
+      return -1;
+  isReplaying = true;
+  int64_t done = 0;
+  auto passAll = [&] {
+    for (Pass pass : pattern) {
+      pass.first += (done + 1) * shift;
+      pass.wanted += (done + 1) * shift;
+      if (!passAsBefore(pass))
+        return false;
+    }
+    return true;
+  };
+  while (done < periods && passAll())
+    ++done;
+  isReplaying = false;
+  return done;
+}
+
+void PortState::repeatHistory(const Mark &mark, int64_t periods,
+                              int64_t shift) {
+  const int64_t count = forgotten + int64_t(history.size()) - mark.passes;
+  if (mark.passes < forgotten ||
+      count * periods > int64_t(kMostHistory - history.size())) {
+    // Whoever has a mark from before cannot replay it.
+    forgotten += history.size() + count * periods + 1;
+    history.clear();
+    return;
+  }
+  const size_t begin = history.size() - count;
+  for (int64_t period = 1; period <= periods; ++period)
+    for (int64_t i = 0; i < count; ++i) {
+      Pass pass = history[begin + i];
+      pass.first += period * shift;
+      pass.wanted += period * shift;
+      history.push_back(pass);
+    }
+}
+
 void PortState::repeat(const Mark &mark, int64_t periods, int64_t shift) {
+  repeatHistory(mark, periods, shift);
   MemoryClient &client = *clients.front();
   const int64_t cycles = periods * shift;
   for (Burst &burst : bursts_)

@@ -110,9 +110,10 @@ public:
   /// after it.
   int64_t availableAt() const;
   int64_t availableStep() const;
-  /// Passes `count` beats of the burst at the head, at most `available`.
-  /// Returns whether another burst is at the head then.
-  bool pass(int64_t first, int64_t step, int64_t count);
+  /// Passes `count` beats of the burst at the head, at most `available`. The
+  /// first was wanted at `wanted`, the others `step` later each. Returns
+  /// whether another burst is at the head then.
+  bool pass(int64_t first, int64_t step, int64_t count, int64_t wanted);
 
   /// The cycle of what happens next here without any process: a burst enters,
   /// or one that is full goes to memory. Nothing: processes must go on first.
@@ -144,6 +145,13 @@ public:
   /// `shift` cycles later; 0: none, or it is not known.
   int64_t repeatsOf(const Mark &mark, int64_t shift) const;
   void repeat(const Mark &mark, int64_t periods, int64_t shift);
+  /// Passes the beats since `mark` `periods` times more, each `shift` cycles
+  /// later. Returns in how many of them the port did not hold them up; beats of
+  /// others have not passed, or only in part. Less than 0: it did before.
+  int64_t replay(const Mark &mark, int64_t periods, int64_t shift);
+  void restore(const Mark &mark);
+  /// As if the passes since `mark` had been made so many times more.
+  void repeatHistory(const Mark &mark, int64_t periods, int64_t shift);
 
 private:
   friend class MemoryClient;
@@ -157,6 +165,16 @@ private:
     MemoryClient *client;
     int64_t size, at;
   };
+  /// Beats that passed together.
+  struct Pass {
+    int64_t first, step, count, wanted;
+    /// Some of them had to wait for the port.
+    bool isHeld;
+  };
+  static constexpr size_t kMostHistory = 1 << 12;
+
+  bool holdsUp(const Pass &pass) const;
+  bool passAsBefore(Pass next);
   /// The client whose burst enters next, and when.
   MemoryClient *nextToEnter(int64_t &at) const;
   void leave(int64_t at);
@@ -176,6 +194,10 @@ private:
   std::deque<int64_t> left;
   int64_t lastEntered = -1;
   int64_t beatsServed = 0, beatsPassed = 0;
+  /// The last passes, and how many are forgotten.
+  std::vector<Pass> history;
+  int64_t forgotten = 0;
+  bool isReplaying = false;
 };
 
 struct PortState::Mark {
@@ -186,6 +208,8 @@ struct PortState::Mark {
   int64_t lastArrival = 0, passedOfHead = 0, lastPass = 0, numEntered = 0,
           numLeft = 0, lastEntered = 0, beatsServed = 0, beatsPassed = 0,
           busyUntil = 0;
+  /// Passes until then.
+  int64_t passes = 0;
   /// Of its client.
   int64_t entered = 0, passed = 0, wantsFrom = 0, unfinished = 0, lastDone = 0;
 };

@@ -150,9 +150,17 @@ public:
   }
 
 private:
+  /// Passes of an anchor that a period contains, at most.
+  static constexpr uint32_t kMostPasses = 4;
   struct Anchor {
-    int64_t last = 0, period = 0;
-    uint32_t epoch = 0, skip = 0, penalty = 0;
+    /// Places in the log of its last passes, the last one at `passes`, modulo
+    /// their number.
+    std::array<int64_t, 2 * kMostPasses> places = {};
+    uint32_t epoch = 0, passes = 0, skip = 0, failures = 0;
+
+    int64_t before(uint32_t numPasses) const {
+      return places[(passes - numPasses) % places.size()];
+    }
   };
   struct Waiting {
     int64_t begin = 0, period = 0;
@@ -160,7 +168,7 @@ private:
     std::vector<uint32_t> processes;
     Snapshot snapshot;
   };
-  static constexpr uint32_t kMostPenalty = 64;
+  static constexpr uint32_t kMostFailures = 256, kMostSkip = 64;
 
   /// Shorter and longer periods do not hinder each other.
   static unsigned levelOf(int64_t period) {
@@ -170,24 +178,33 @@ private:
     return level;
   }
 
-  /// The distance of the last passes of an anchor, if the log repeats with it.
+  /// The distance to an earlier pass of an anchor, if the log repeats with it.
   int64_t periodAt(Anchor &anchor, int64_t now) {
-    if (anchor.epoch != epoch)
-      anchor = {now, 0, epoch, 0, 0};
-    const int64_t period = now - anchor.last;
-    if (period == 0)
+    if (anchor.epoch != epoch) {
+      anchor.epoch = epoch;
+      anchor.passes = anchor.skip = anchor.failures = 0;
+    }
+    if (anchor.passes > 0 && anchor.before(1) == now)
       return 0;
-    const bool isSame = period == anchor.period;
-    anchor.last = now;
-    anchor.period = period;
-    if (!isSame || period > PeriodLog::kMostPeriod ||
-        !log.repeats(now - period, period))
-      return 0;
-    if (anchor.skip > 0) {
+    // Where one number of passes has failed, another one may not.
+    int64_t found = 0;
+    for (uint32_t i = 0; i < kMostPasses && found == 0; ++i) {
+      const uint32_t passes =
+          1 + (anchor.failures / kMostFailures + i) % kMostPasses;
+      if (anchor.passes < 2 * passes)
+        continue;
+      const int64_t period = now - anchor.before(passes);
+      if (anchor.before(passes) - anchor.before(2 * passes) == period &&
+          period <= PeriodLog::kMostPeriod && log.repeats(now - period, period))
+        found = period;
+    }
+    anchor.places[anchor.passes % anchor.places.size()] = now;
+    ++anchor.passes;
+    if (found > 0 && anchor.skip > 0) {
       --anchor.skip;
       return 0;
     }
-    return period;
+    return found;
   }
 
   /// The processes of a stretch of the log, each once.
@@ -229,11 +246,13 @@ private:
       }
       Anchor &anchor = anchors[slot.anchor];
       if (periods == 0) {
-        anchor.penalty = std::min(2 * anchor.penalty + 1, kMostPenalty);
-        anchor.skip = anchor.penalty;
+        // Now and then is no matter, and skips would themselves keep an outer
+        // period from being one.
+        if (++anchor.failures > kMostFailures)
+          anchor.skip = std::min(anchor.failures - kMostFailures, kMostSkip);
         continue;
       }
-      anchor.penalty = 0;
+      anchor.failures = 0;
       for (uint32_t process : slot.processes)
         note(process, kJumped);
     }

@@ -14,6 +14,7 @@
 #ifndef STREAMTENSOR_SIM_TIMERUNS_H
 #define STREAMTENSOR_SIM_TIMERUNS_H
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -68,17 +69,82 @@ public:
     }
   }
 
-  /// Whether these are the times of `other`, all `shift` later.
-  bool isShifted(const TimeRuns &other, int64_t shift) const {
-    if (runs.size() - head != other.runs.size() - other.head)
-      return false;
-    for (size_t i = 0; head + i < runs.size(); ++i) {
-      const Run &a = runs[head + i], &b = other.runs[other.head + i];
-      if (a.count != b.count || a.first != b.first + shift ||
-          (a.count > 1 && a.step != b.step))
-        return false;
+  /// How many times there are, and how many of them are at most `limit`.
+  int64_t size() const {
+    int64_t size = 0;
+    for (size_t i = head; i < runs.size(); ++i)
+      size += runs[i].count;
+    return size;
+  }
+  int64_t sizeUntil(int64_t limit) const {
+    int64_t size = 0;
+    for (size_t i = head; i < runs.size(); ++i) {
+      const Run &run = runs[i];
+      if (run.first > limit)
+        break;
+      if (run.count > 1 && run.last() > limit)
+        return size + (limit - run.first) / run.step + 1;
+      size += run.count;
     }
-    return true;
+    return size;
+  }
+  /// Whether these are the times of `other`, all `shift` later; those until
+  /// `limit`, for the others `shift` earlier, are as good as equal.
+  bool isShifted(const TimeRuns &other, int64_t shift,
+                 int64_t limit = INT64_MIN) const {
+    size_t i = head, j = other.head;
+    // How many of the run at hand have been compared.
+    int64_t a = 0, b = 0;
+    while (i < runs.size() && j < other.runs.size()) {
+      const Run &mine = runs[i], &his = other.runs[j];
+      const int64_t count = std::min(mine.count - a, his.count - b);
+      for (int64_t at : {int64_t(0), count - 1}) {
+        const int64_t time = mine.first + (a + at) * mine.step;
+        const int64_t moved = his.first + (b + at) * his.step + shift;
+        if (time != moved && (time > limit || moved > limit))
+          return false;
+      }
+      a += count;
+      b += count;
+      if (a == mine.count)
+        ++i, a = 0;
+      if (b == his.count)
+        ++j, b = 0;
+    }
+    return i == runs.size() && j == other.runs.size();
+  }
+  /// Takes `count` times from the front, from as many runs as needed.
+  void popMany(int64_t count) {
+    while (count > 0) {
+      const int64_t passed = std::min(count, front().count);
+      pop(passed);
+      count -= passed;
+    }
+  }
+  /// Appends the last `count` times `periods` times more, each `shift` later.
+  void repeatLast(int64_t count, int64_t periods, int64_t shift) {
+    if (count == 0)
+      return;
+    std::vector<Run> pattern;
+    for (size_t i = runs.size(); count > 0; --i) {
+      Run run = runs[i - 1];
+      if (run.count > count) {
+        run.first += (run.count - count) * run.step;
+        run.count = count;
+      }
+      count -= run.count;
+      pattern.push_back(run);
+    }
+    if (pattern.size() == 1) {
+      const Run &run = pattern.front();
+      if (run.count == 1 || run.count * run.step == shift)
+        return push(run.first + shift, run.count == 1 ? shift : run.step,
+                    run.count * periods);
+    }
+    for (int64_t period = 1; period <= periods; ++period)
+      for (size_t i = pattern.size(); i-- > 0;)
+        push(pattern[i].first + period * shift, pattern[i].step,
+             pattern[i].count);
   }
   void shift(int64_t cycles) {
     for (size_t i = head; i < runs.size(); ++i)

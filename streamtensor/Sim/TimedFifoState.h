@@ -58,13 +58,19 @@ public:
   void read(int64_t first, int64_t step, int64_t count) {
     frees.push(first + delay, step, count);
     peakFrees.push(first + delay, step, count);
+    lastFree = first + delay + (count - 1) * step;
     numRead += count;
-    if (initialLeft > 0) {
+    if (initialLeft > 0)
       initialLeft -= count;
-      return;
+    else
+      tokens.pop(count);
+    while (!peakWrites.empty() && peakWrites.front().first <= lastFree) {
+      const TimeRuns::Run &run = peakWrites.front();
+      const int64_t known =
+          countUntil(lastFree, run.first, run.step, run.count);
+      notePeak(run.first, run.step, known);
+      peakWrites.pop(known);
     }
-    notePeak(tokens.front().first, tokens.front().step, count);
-    tokens.pop(count);
   }
   void write(int64_t first, int64_t step, int64_t count) {
     tokens.push(first, step, count);
@@ -73,12 +79,20 @@ public:
       freeLeft -= count;
     else
       frees.pop(count);
+    const int64_t known = peakWrites.empty() && first <= lastFree
+                              ? countUntil(lastFree, first, step, count)
+                              : 0;
+    if (known > 0)
+      notePeak(first, step, known);
+    if (known < count)
+      peakWrites.push(first + known * step, step, count - known);
   }
 
   /// When nothing more happens: also counts tokens that nobody has read.
   int64_t finishPeak() {
-    for (; !tokens.empty(); tokens.pop(tokens.front().count))
-      notePeak(tokens.front().first, tokens.front().step, tokens.front().count);
+    for (; !peakWrites.empty(); peakWrites.pop(peakWrites.front().count))
+      notePeak(peakWrites.front().first, peakWrites.front().step,
+               peakWrites.front().count);
     return mostInUse;
   }
   int64_t fill() const { return initialTokens + numWritten - numRead; }
@@ -89,41 +103,123 @@ public:
   bool isSame(const TimedFifoState &then) const {
     return numWritten == then.numWritten && numRead == then.numRead;
   }
-  /// Whether what can happen from now on is what could happen then, all `shift`
-  /// cycles later.
-  bool isShifted(const TimedFifoState &then, int64_t shift) const {
-    return initialLeft == then.initialLeft && freeLeft == then.freeLeft &&
-           noted - freed == then.noted - then.freed &&
-           tokens.isShifted(then.tokens, shift) &&
-           frees.isShifted(then.frees, shift) &&
-           peakFrees.isShifted(then.peakFrees, shift);
-  }
-  /// What has happened since `then` happens `periods` times more, each `shift`
-  /// cycles later.
-  void repeat(const TimedFifoState &then, int64_t periods, int64_t shift) {
-    tokens.shift(periods * shift);
-    frees.shift(periods * shift);
-    peakFrees.shift(periods * shift);
-    numWritten += periods * (numWritten - then.numWritten);
-    numRead += periods * (numRead - then.numRead);
-    noted += periods * (noted - then.noted);
-    freed += periods * (freed - then.freed);
-  }
+  /// How many times more the same can happen as has happened since it was
+  /// `then`, all `shift` cycles later; 0: none, or it is not known. Where
+  /// writer and reader stand now, what lies before is there for them, whenever
+  /// it came: `writerAt` and `readerAt`.
+  int64_t repeatsOf(const TimedFifoState &then, int64_t shift, int64_t writerAt,
+                    int64_t readerAt) const;
+  /// So many times more.
+  void repeat(const TimedFifoState &then, int64_t periods, int64_t shift,
+              int64_t writerAt, int64_t readerAt);
 
 private:
-  /// Tokens written at these times, whose reads have been noted: how many slots
-  /// were in use after each write? Slots freed later than the last of them
-  /// cannot be among those in `peakFrees` that count.
+  /// How many of `count` times, the first of which is, are at most `limit`.
+  static int64_t countUntil(int64_t limit, int64_t first, int64_t step,
+                            int64_t count) {
+    return count == 1 ? 1 : std::min(count, (limit - first) / step + 1);
+  }
+  bool areTokensShifted(const TimedFifoState &then, int64_t shift,
+                        int64_t readerAt) const {
+    return initialLeft == then.initialLeft &&
+           tokens.isShifted(then.tokens, shift, readerAt - delay);
+  }
+  bool areSlotsShifted(const TimedFifoState &then, int64_t shift,
+                       int64_t writerAt) const {
+    return freeLeft == then.freeLeft &&
+           frees.isShifted(then.frees, shift, writerAt);
+  }
+  bool isPeakShifted(const TimedFifoState &then, int64_t shift) const {
+    return noted - freed == then.noted - then.freed &&
+           peakWrites.isShifted(then.peakWrites, shift) &&
+           peakFrees.isShifted(then.peakFrees, shift);
+  }
+
+  /// How many slots were in use after each of these writes? All reads that free
+  /// a slot by then are known: a later one frees it after `lastFree`.
   void notePeak(int64_t first, int64_t step, int64_t count);
 
   int64_t delay, depth;
   int64_t initialLeft, freeLeft;
-  TimeRuns tokens, frees, peakFrees;
+  TimeRuns tokens, frees;
+  /// For the peak: writes that are not noted yet, slots freed that no noted
+  /// write has found free; and when the last one was freed.
+  TimeRuns peakWrites, peakFrees;
+  int64_t lastFree = INT64_MIN;
   int64_t initialTokens, mostInUse;
   int64_t numWritten = 0, numRead = 0;
   /// Writes noted, and slots freed until then.
   int64_t noted = 0, freed = 0;
 };
+
+inline int64_t TimedFifoState::repeatsOf(const TimedFifoState &then,
+                                         int64_t shift, int64_t writerAt,
+                                         int64_t readerAt) const {
+  const int64_t written = numWritten - then.numWritten;
+  const int64_t read = numRead - then.numRead;
+  if (!isPeakShifted(then, shift) &&
+      (noted != then.noted || freed != then.freed))
+    return 0;
+  int64_t repeats = INT64_MAX;
+  if (!areTokensShifted(then, shift, readerAt)) {
+    // A stock of tokens that nobody waits for.
+    const int64_t before =
+        then.initialLeft + then.tokens.sizeUntil(readerAt - shift - delay);
+    if (read > before || written > tokens.size())
+      return 0;
+    if (read > 0)
+      repeats = (initialLeft + tokens.sizeUntil(readerAt - delay)) / read;
+  }
+  if (!areSlotsShifted(then, shift, writerAt)) {
+    // A stock of slots.
+    const int64_t before =
+        then.freeLeft + then.frees.sizeUntil(writerAt - shift);
+    if (written > before || read > frees.size())
+      return 0;
+    if (written > 0)
+      repeats =
+          std::min(repeats, (freeLeft + frees.sizeUntil(writerAt)) / written);
+  }
+  return repeats;
+}
+
+inline void TimedFifoState::repeat(const TimedFifoState &then, int64_t periods,
+                                   int64_t shift, int64_t writerAt,
+                                   int64_t readerAt) {
+  const int64_t written = numWritten - then.numWritten;
+  const int64_t read = numRead - then.numRead;
+  // Takes from what was there from the start first.
+  auto take = [](int64_t &always, TimeRuns &times, int64_t count) {
+    const int64_t first = std::min(always, count);
+    always -= first;
+    times.popMany(count - first);
+  };
+  if (areTokensShifted(then, shift, readerAt)) {
+    tokens.shift(periods * shift);
+  } else {
+    tokens.repeatLast(written, periods, shift);
+    take(initialLeft, tokens, periods * read);
+  }
+  if (areSlotsShifted(then, shift, writerAt)) {
+    frees.shift(periods * shift);
+  } else {
+    frees.repeatLast(read, periods, shift);
+    take(freeLeft, frees, periods * written);
+  }
+  if (isPeakShifted(then, shift)) {
+    peakWrites.shift(periods * shift);
+    peakFrees.shift(periods * shift);
+  } else {
+    peakWrites.repeatLast(written, periods, shift);
+    peakFrees.repeatLast(read, periods, shift);
+  }
+  if (read > 0)
+    lastFree += periods * shift;
+  numWritten += periods * written;
+  numRead += periods * read;
+  noted += periods * (noted - then.noted);
+  freed += periods * (freed - then.freed);
+}
 
 inline void TimedFifoState::notePeak(int64_t first, int64_t step,
                                      int64_t count) {

@@ -128,6 +128,8 @@ public:
   std::vector<Stream> &streams() { return active; }
   /// Skips `count` accesses of a stream, at most its `count`.
   void skip(Stream &stream, int64_t count);
+  /// The time of the last accesses that were skipped.
+  void setTime(int64_t time) { now = time; }
 
   /// The place in the program, and the ends of some loops that have been passed
   /// since `forgetPassed`.

@@ -106,20 +106,19 @@ int64_t TimedSimulation::shiftOf(const ProcessMark &then,
   return now.lastEvent - then.lastEvent == shift ? shift : -1;
 }
 
-/// How many times more everything since `mark` happens again, each `shift`
-/// cycles later; 0: it does not, or this is not known.
-int64_t TimedSimulation::repeatsOf(const SimulationMark &mark,
-                                   int64_t &shift) const {
+/// How many times more everything since `mark` happens again; 0: it does not,
+/// or this is not known.
+Repetition TimedSimulation::repeatsOf(const SimulationMark &mark) const {
+  Repetition result;
   if (ready != mark.ready)
-    return 0;
-  shift = 0;
-  int64_t repeats = INT64_MAX;
+    return result;
+  int64_t shift = 0, repeats = INT64_MAX;
   for (size_t i = 0; i < mark.processes.size(); ++i) {
     const ProcessState &now = processes[mark.processes[i]];
     const ProcessMark &then = mark.states[i];
     const int64_t moved = shiftOf(then, now);
     if (moved < 0 || (moved > 0 && shift > 0 && moved != shift))
-      return 0;
+      return result;
     shift = std::max(shift, moved);
     if (!now.running)
       continue;
@@ -130,45 +129,100 @@ int64_t TimedSimulation::repeatsOf(const SimulationMark &mark,
           std::min(repeats, (now.injected[now.nextInjected].at - 1 - now.time) /
                                 (now.time - then.time));
     if (repeats <= 0)
-      return 0;
+      return result;
   }
   if (shift == 0)
-    return 0;
-  size_t port = 0;
+    return result;
+  for (size_t i = 0; i < mark.fifos.size(); ++i) {
+    const TimedFifoState &now = fifos[mark.fifos[i]];
+    if (now.isSame(mark.fifoStates[i]))
+      continue;
+    const TimedFifo &info = network.fifos[mark.fifos[i]];
+    repeats = std::min(repeats, now.repeatsOf(mark.fifoStates[i], shift,
+                                              realTime(info.writer),
+                                              realTime(info.reader)));
+    if (repeats <= 0)
+      return result;
+  }
+  const int64_t events = this->result.events - mark.events;
+  if (events > 0)
+    repeats = std::min(repeats, (options.mostEvents - this->result.events -
+                                 this->result.steps) /
+                                    events);
+  size_t place = 0;
   for (uint32_t index : mark.processes)
     for (const MemoryClient *client : processes[index].clients) {
-      const PortState::Mark &then = mark.ports[port++];
-      if (!client->port.isAlone())
-        return 0;
-      if (!client->port.isSame(then))
-        repeats = std::min(repeats, client->port.repeatsOf(then, shift));
+      PortState &port = client->port;
+      const PortState::Mark &then = mark.ports[place++];
+      if (!port.isAlone())
+        return result;
+      if (port.isSame(then))
+        continue;
+      if (const int64_t most = port.repeatsOf(then, shift))
+        repeats = std::min(repeats, most);
+      else
+        result.replayed.emplace_back(&port, place - 1);
     }
-  for (size_t i = 0; i < mark.fifos.size() && repeats > 0; ++i) {
-    const TimedFifoState &now = fifos[mark.fifos[i]];
-    if (!now.isSame(mark.fifoStates[i]) &&
-        !now.isShifted(mark.fifoStates[i], shift))
-      return 0;
+  result.periods = std::max<int64_t>(0, repeats);
+  result.shift = shift;
+  return result;
+}
+
+/// Advances those ports that have to be replayed; fewer periods if one of them
+/// cannot follow.
+void TimedSimulation::replayPorts(const SimulationMark &mark,
+                                  Repetition &repetition) {
+  std::vector<PortState::Mark> before(repetition.replayed.size());
+  for (size_t i = 0; i < before.size(); ++i)
+    repetition.replayed[i].first->mark(before[i]);
+  for (size_t i = 0; i < before.size() && repetition.periods > 0;) {
+    const auto &[port, place] = repetition.replayed[i];
+    const int64_t done =
+        port->replay(mark.ports[place], repetition.periods, repetition.shift);
+    if (done == repetition.periods) {
+      ++i;
+      continue;
+    }
+    // Once more from the start, not so far.
+    repetition.periods = std::max<int64_t>(0, done);
+    for (size_t j = 0; j <= i; ++j)
+      repetition.replayed[j].first->restore(before[j]);
+    i = 0;
   }
-  const int64_t events = result.events - mark.events;
-  if (events > 0)
-    repeats = std::min(
-        repeats, (options.mostEvents - result.events - result.steps) / events);
-  return std::max<int64_t>(0, repeats);
 }
 
 int64_t TimedSimulation::jump(const SimulationMark &mark) {
-  int64_t shift = 0;
-  const int64_t periods = repeatsOf(mark, shift);
+  Repetition repetition = repeatsOf(mark);
+  if (repetition.periods > 0)
+    replayPorts(mark, repetition);
+  const int64_t periods = repetition.periods, shift = repetition.shift;
   if (periods == 0)
     return 0;
-  size_t port = 0;
+  for (size_t i = 0; i < mark.fifos.size(); ++i) {
+    TimedFifoState &now = fifos[mark.fifos[i]];
+    if (now.isSame(mark.fifoStates[i]))
+      continue;
+    const TimedFifo &info = network.fifos[mark.fifos[i]];
+    now.repeat(mark.fifoStates[i], periods, shift, realTime(info.writer),
+               realTime(info.reader));
+    TimedFifoResult &total = result.fifos[mark.fifos[i]];
+    const TimedFifoResult &then = mark.fifoResults[i];
+    total.waitFull += periods * (total.waitFull - then.waitFull);
+    total.waitEmpty += periods * (total.waitEmpty - then.waitEmpty);
+  }
+  size_t place = 0;
   for (size_t i = 0; i < mark.processes.size(); ++i) {
     const unsigned index = mark.processes[i];
     ProcessState &now = processes[index];
     const ProcessMark &then = mark.states[i];
     for (MemoryClient *client : now.clients) {
-      const PortState::Mark &before = mark.ports[port++];
-      if (!client->port.isSame(before))
+      const bool isReplayed =
+          std::any_of(repetition.replayed.begin(), repetition.replayed.end(),
+                      [&](const auto &other) { return other.second == place; });
+      const PortState::Mark &before = mark.ports[place++];
+      if (isReplayed)
+        client->port.repeatHistory(before, periods, shift);
+      else if (!client->port.isSame(before))
         client->port.repeat(before, periods, shift);
     }
     if (now.time == then.time)
@@ -182,16 +236,7 @@ int64_t TimedSimulation::jump(const SimulationMark &mark) {
     total.waitInput += periods * (total.waitInput - then.waitInput);
     total.waitOutput += periods * (total.waitOutput - then.waitOutput);
   }
-  for (size_t i = 0; i < mark.fifos.size(); ++i) {
-    TimedFifoState &now = fifos[mark.fifos[i]];
-    if (now.isSame(mark.fifoStates[i]))
-      continue;
-    now.repeat(mark.fifoStates[i], periods, shift);
-    TimedFifoResult &total = result.fifos[mark.fifos[i]];
-    const TimedFifoResult &then = mark.fifoResults[i];
-    total.waitFull += periods * (total.waitFull - then.waitFull);
-    total.waitEmpty += periods * (total.waitEmpty - then.waitEmpty);
-  }
   result.events += periods * (result.events - mark.events);
+  ++result.jumps;
   return periods;
 }

@@ -42,6 +42,8 @@ struct ProcessState {
   /// Real time is start + own time + stalled.
   bool running = false, done = false;
   int64_t start = 0, stalled = 0;
+  /// When it came to the group at hand.
+  int64_t wanted = 0;
   int64_t invocation = 0;
   std::vector<int64_t> starts, ends;
   std::vector<InjectedStall> injected;
@@ -81,6 +83,16 @@ struct SimulationMark {
   int64_t events = 0;
 };
 
+/// By how much a simulation is advanced.
+struct Repetition {
+  int64_t periods = 0;
+  /// The length of one, in cycles.
+  int64_t shift = 0;
+  /// Ports that are not as they were, so that beats pass one after the other,
+  /// and which mark of a snapshot is theirs.
+  std::vector<std::pair<PortState *, size_t>> replayed;
+};
+
 /// An edge that a start waits for.
 struct StartEdge {
   unsigned process;
@@ -98,6 +110,7 @@ public:
 private:
   void createClients(const ParameterValues &values);
   void enqueue(unsigned process);
+  bool isNeighbour(unsigned index, unsigned other) const;
   void runProcess(unsigned index);
   bool tryStart(unsigned index);
   void giveUp(const ProcessState &process);
@@ -110,7 +123,7 @@ private:
   void endInvocation(unsigned index, ProcessState &process);
   bool runBatch(unsigned index, ProcessState &process);
   void addStall(unsigned index, ProcessState &process, int64_t cycles,
-                bool isOutput, const Access &access, int64_t since = -1);
+                bool isOutput, const Access &access);
   bool serveMemory();
   void serveReady(PortState &port);
   MemoryClient *clientOf(const ProcessState &process, AccessKind kind,
@@ -125,12 +138,18 @@ private:
   int64_t availableStep(const ProcessState &process, AccessKind kind,
                         unsigned target) const;
   void pass(unsigned index, ProcessState &process, AccessKind kind,
-            unsigned target, int64_t first, int64_t step, int64_t count);
+            unsigned target, int64_t first, int64_t step, int64_t count,
+            int64_t wanted);
 
   void lookForRepetition(unsigned index);
   void take(SimulationMark &mark, const std::vector<uint32_t> &touched) const;
   int64_t shiftOf(const ProcessMark &then, const ProcessState &now) const;
-  int64_t repeatsOf(const SimulationMark &mark, int64_t &shift) const;
+  Repetition repeatsOf(const SimulationMark &mark) const;
+  void replayPorts(const SimulationMark &mark, Repetition &repetition);
+  int64_t realTime(unsigned process) const {
+    const ProcessState &state = processes[process];
+    return state.start + state.time + state.stalled;
+  }
   int64_t jump(const SimulationMark &mark);
 
   const TimedNetwork &network;

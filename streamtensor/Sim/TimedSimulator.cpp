@@ -164,10 +164,11 @@ void TimedSimulation::enqueue(unsigned index) {
   ready.push_back(index);
 }
 
-/// Makes `count` accesses at the real times first, first + step, ...
+/// Makes `count` accesses at the real times first, first + step, ...; without
+/// any waiting they were at `wanted`, ...
 void TimedSimulation::pass(unsigned index, ProcessState &process,
                            AccessKind kind, unsigned target, int64_t first,
-                           int64_t step, int64_t count) {
+                           int64_t step, int64_t count, int64_t wanted) {
   result.events += count;
   if (isFifo(kind)) {
     TimedFifoState &fifo = fifos[target];
@@ -185,7 +186,7 @@ void TimedSimulation::pass(unsigned index, ProcessState &process,
     return;
   }
   PortState &port = clientOf(process, kind, target)->port;
-  if (port.pass(first, step, count))
+  if (port.pass(first, step, count, wanted))
     if (const std::optional<unsigned> next = port.headProcess();
         next && *next != index)
       enqueue(*next);
@@ -334,7 +335,7 @@ TimedSimulation::waitFor(unsigned index, ProcessState &process, int64_t &inputs,
       if (at < now && distance > 1)
         count = std::min(count, (now - at) / (distance - 1) + 1);
       pass(index, process, access.kind, access.target, std::max(now, at),
-           at < now ? 1 : distance, count);
+           at < now ? 1 : distance, count, now);
       access.beats -= count;
     }
   for (const Access &access : process.group) {
@@ -363,11 +364,9 @@ TimedSimulation::waitFor(unsigned index, ProcessState &process, int64_t &inputs,
   return std::max(inputs, outputs);
 }
 
-/// Adds cycles that \p process waited before the present, or in many parts
-/// since the real time \p since.
 void TimedSimulation::addStall(unsigned index, ProcessState &process,
                                int64_t cycles, bool isOutput,
-                               const Access &access, int64_t since) {
+                               const Access &access) {
   if (cycles <= 0)
     return;
   TimedProcessResult &total = result.processes[index];
@@ -380,7 +379,7 @@ void TimedSimulation::addStall(unsigned index, ProcessState &process,
   if (options.onStall) {
     const int64_t to = process.start + process.time + process.stalled;
     options.onStall({index, isOutput, !isFifo(access.kind), access.target,
-                     since < 0 ? to - cycles : since, to, cycles});
+                     to - cycles, to});
   }
 }
 
@@ -388,7 +387,7 @@ void TimedSimulation::executeGroup(unsigned index, ProcessState &process) {
   const int64_t now = process.start + process.time + process.stalled;
   process.lastEvent = std::max(process.lastEvent, now);
   for (const Access &access : process.group) {
-    pass(index, process, access.kind, access.target, now, 1, 1);
+    pass(index, process, access.kind, access.target, now, 1, 1, process.wanted);
   }
   process.hasGroup = false;
 }
@@ -399,17 +398,37 @@ void TimedSimulation::giveUp(const ProcessState &process) {
           std::to_string(process.start + process.time + process.stalled);
 }
 
+bool TimedSimulation::isNeighbour(unsigned index, unsigned other) const {
+  return std::any_of(fifosOf[index].begin(), fifosOf[index].end(),
+                     [&](uint32_t fifo) {
+                       return network.fifos[fifo].writer == other ||
+                              network.fifos[fifo].reader == other;
+                     });
+}
+
 void TimedSimulation::runProcess(unsigned index) {
   ProcessState &process = processes[index];
   process.blocked = false;
+  const size_t others = ready.size();
+  bool hasPassed = false;
   while (!process.done && error.empty()) {
+    // Those that it has woken go on first, and neighbours take turns: in small
+    // steps, what repeats is found early.
+    if (ready.size() > others ||
+        (hasPassed && !ready.empty() && isNeighbour(index, ready.back()))) {
+      process.queued = true;
+      ready.insert(ready.begin() + std::min(others, ready.size() - 1), index);
+      return;
+    }
     if (++result.steps + result.events > options.mostEvents)
       return giveUp(process);
     if (!process.running && !tryStart(index))
       return;
     if (!process.hasGroup) {
-      if (runBatch(index, process))
+      if (runBatch(index, process)) {
+        hasPassed = true;
         continue;
+      }
       process.atEnd = !process.cursor.next(process.group);
       if (process.cursor.isExhausted())
         return giveUp(process);
@@ -431,8 +450,10 @@ void TimedSimulation::runProcess(unsigned index) {
       return;
     }
     const int64_t now = process.start + process.time + process.stalled;
+    process.wanted = now;
     addStall(index, process, inputs - now, false, last);
     addStall(index, process, *at - std::max(inputs, now), true, last);
+    hasPassed = true;
     if (process.atEnd)
       endInvocation(index, process);
     else
@@ -557,13 +578,13 @@ bool TimedSimulation::runBatch(unsigned index, ProcessState &process) {
     process.lastEvent =
         std::max(process.lastEvent, at + (count - 1) * (period + slope));
     pass(index, process, line.stream->of->kind, line.stream->of->target, at,
-         period + slope, count);
+         period + slope, count, at - (after ? slope : 0));
   }
   process.time = latest + (count - 1) * period;
+  process.cursor.setTime(process.time);
   if (leading)
     addStall(index, process, count * slope, !isInput(leading->stream->of->kind),
-             {leading->stream->of->kind, leading->stream->of->target, 1, 0},
-             process.start + first + stalled);
+             {leading->stream->of->kind, leading->stream->of->target, 1, 0});
   for (const Line &line : lines)
     process.cursor.skip(*line.stream, count);
   return true;

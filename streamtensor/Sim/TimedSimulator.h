@@ -75,20 +75,19 @@ struct TimedResult {
   std::vector<TimedProcessResult> processes;
   std::vector<TimedFifoResult> fifos;
   std::vector<TimedPortResult> ports;
-  /// Reads and writes simulated, and steps that it took.
-  int64_t events = 0, steps = 0;
+  /// Reads and writes simulated, steps that it took, and how often many of them
+  /// were passed at once because they repeat.
+  int64_t events = 0, steps = 0, jumps = 0;
 };
 
-/// When a process was held up, for traces: it waited for `waited` of the cycles
-/// [from, to), real time; for all of them, or for equal parts of many
-/// iterations that were passed at once.
+/// When a process was held up, for traces: it waited in [from, to), real time.
 struct StallSpan {
   unsigned process;
   bool isWrite;
   /// Then `fifo` is a memory port.
   bool isMemory;
   unsigned fifo;
-  int64_t from, to, waited;
+  int64_t from, to;
 };
 /// An invocation of a process in real time.
 struct BusySpan {

@@ -37,12 +37,12 @@ void Timeline::add(const StallSpan &span) {
         last.target == span.fifo &&
         canJoin(span.from - last.to, track.resolution)) {
       last.to = span.to;
-      last.waited += span.waited;
+      last.waited += span.to - span.from;
       return;
     }
   }
   track.waits.push_back({span.isWrite, span.isMemory, span.fifo, span.from,
-                         span.to, span.waited});
+                         span.to, span.to - span.from});
   if (track.waits.size() > kMostSpans)
     merge(track);
 }

@@ -10,7 +10,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "streamtensor/Dialect/Dataflow/IR/Placement.h"
 #include "streamtensor/Target/HLSCpp/Emitter.h"
 #include "streamtensor/Target/HLSCpp/HLSCpp.h"
 
@@ -201,9 +200,6 @@ LogicalResult Emitter::emitStream(stream::StreamOp op) {
   if (op.getReason())
     os << " // " << StringRef(*op.getReason()).split('\n').first.rtrim('\\');
   os << "\n";
-  if (auto memory = op->getAttrOfType<StringAttr>(dataflow::kMemoryAttr))
-    pragma() << "bind_storage variable=" << name
-             << " type=fifo impl=" << memory.getValue() << "\n";
   return success();
 }
 
