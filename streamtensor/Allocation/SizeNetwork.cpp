@@ -23,10 +23,15 @@
 using namespace streamtensor;
 
 /// Tokens and beats of a network that can be simulated thousands of times in a
-/// compile; and how many all simulations of a compile may move.
+/// compile; and how many all simulations of a compile may move, in all
+/// invocations. Not a time, so that the same network gets the same depths.
 static constexpr int64_t kMostWorkToMinimize = 50'000;
-static constexpr int64_t kMostWork = 20'000'000;
+static constexpr int64_t kMostWork = 60'000'000;
 static constexpr int64_t kMostSimulations = 2000;
+/// So many simulations are needed to let FIFOs grow, and to look whether they
+/// are of use at all.
+static constexpr int64_t kSimulationsToGrow = 4;
+static constexpr int64_t kSimulationsToTrim = 2;
 
 namespace {
 
@@ -141,18 +146,28 @@ bool NetworkSizer::simulate() {
   options.least = least;
   const int64_t work =
       std::max<int64_t>(simulationWork(network, network.maxima()), 1);
-  options.mostSimulations = std::min(kMostWork / work, kMostSimulations);
+  auto affordable = [&](int64_t invocations) {
+    return std::min(kMostWork / (work * invocations), kMostSimulations) /
+           int64_t(points.size());
+  };
+  if (affordable(options.invocations) < kSimulationsToGrow)
+    options.invocations = 1;
+  const int64_t count = affordable(options.invocations);
+  options.mostSimulations = count * int64_t(points.size());
   std::optional<TimedSizing> sizing;
   if (strategy == FifoStrategy::Min && work <= kMostWorkToMinimize) {
     for (size_t i = 0; i < least.size(); ++i)
       network.fifos[i].depth = least[i];
     sizing = smallestDepths(network, options, error);
-  } else if (options.mostSimulations >= 4 * int64_t(points.size())) {
+  } else if (count >= kSimulationsToGrow) {
     // The linear model of Conservative slows everybody down; what is left to
     // show is that it ends.
     if (strategy == FifoStrategy::Conservative)
       options.tolerance = std::nullopt;
     sizing = growDepths(network, options, error);
+  } else if (count >= kSimulationsToTrim &&
+             strategy != FifoStrategy::Conservative) {
+    sizing = trimDepths(network, options, error);
   } else {
     return true;
   }

@@ -18,6 +18,9 @@
 
 using namespace streamtensor;
 
+/// Rounds of growth without any use after which there is none.
+static constexpr int64_t kMostIdle = 5;
+
 int64_t streamtensor::depthBits(const TimedNetwork &network,
                                 const std::vector<int64_t> &depths) {
   int64_t bits = 0;
@@ -42,12 +45,14 @@ public:
   }
 
   std::optional<TimedSizing> grow();
+  std::optional<TimedSizing> onlyTrim();
   std::optional<TimedSizing> shrink();
 
 private:
   std::optional<TimedResult> simulate(const ParameterValues &values,
                                       const std::vector<int64_t> *depths);
   bool simulateUnbounded();
+  struct Reached;
   bool growAt(size_t point);
   bool growCycle(const TimedResult &result, size_t point);
   bool growSlow(const TimedResult &result, size_t point);
@@ -110,7 +115,7 @@ std::optional<TimedResult> Sizer::simulate(const ParameterValues &values,
 
 int64_t Sizer::tokensOf(unsigned fifo) const {
   int64_t most = 1;
-  for (const TimedResult &result : unbounded)
+  for (const TimedResult &result : unbounded.empty() ? results : unbounded)
     most = std::max(most, result.fifos[fifo].tokens / options.invocations);
   return most + network.fifos[fifo].initialTokens;
 }
@@ -188,7 +193,18 @@ bool Sizer::growSlow(const TimedResult &result, size_t point) {
   return !inner.empty() || !loads.empty();
 }
 
+/// Depths, and what they cost.
+struct Sizer::Reached {
+  std::vector<int64_t> depths;
+  std::vector<std::string> reasons;
+  double cycles = 0;
+};
+
+/// Until it ends within the tolerance, or deeper FIFOs are of no use, or half
+/// of the simulations are spent. Then what helped stays.
 bool Sizer::growAt(size_t point) {
+  std::optional<Reached> best;
+  int64_t idle = 0;
   for (;;) {
     std::optional<TimedResult> result =
         simulate(options.points[point], &sizing.depths);
@@ -199,11 +215,23 @@ bool Sizer::growAt(size_t point) {
         return false;
       continue;
     }
+    const double cycles = double(result->cycles);
     if (!options.tolerance ||
-        double(result->cycles) <=
-            double(unbounded[point].cycles) * (1 + *options.tolerance) ||
-        !hasLeft() || !growSlow(*result, point))
+        cycles <= double(unbounded[point].cycles) * (1 + *options.tolerance))
       return true;
+    if (!best || cycles * (1 + *options.tolerance) < best->cycles) {
+      best = Reached{sizing.depths, sizing.reasons, cycles};
+      idle = 0;
+    } else {
+      ++idle;
+    }
+    if (idle == kMostIdle ||
+        2 * sizing.simulations >= options.mostSimulations ||
+        !growSlow(*result, point)) {
+      sizing.depths = std::move(best->depths);
+      sizing.reasons = std::move(best->reasons);
+      return true;
+    }
   }
 }
 
@@ -237,6 +265,17 @@ std::optional<TimedSizing> Sizer::grow() {
   return std::move(sizing);
 }
 
+std::optional<TimedSizing> Sizer::onlyTrim() {
+  for (const ParameterValues &values : options.points)
+    sizing.points.push_back({values, 0, 0});
+  if (!simulateAll())
+    return std::nullopt;
+  cut();
+  trim();
+  leaveAPlaceFree();
+  return std::move(sizing);
+}
+
 /// A FIFO of more than two places that all tokens of an invocation fit in is
 /// suspicious: only where one less costs time does it stay.
 void Sizer::leaveAPlaceFree() {
@@ -259,6 +298,11 @@ bool Sizer::simulateAll() {
         simulate(options.points[point], &sizing.depths);
     if (!result)
       return false;
+    if (!result->deadlock.empty()) {
+      error =
+          "deadlock" + at(point) + ": " + describeDeadlock(network, *result);
+      return false;
+    }
     sizing.points[point].cycles = result->cycles;
     results.push_back(std::move(*result));
   }
@@ -316,8 +360,9 @@ void Sizer::trim() {
 /// The cycles within the tolerance: of FIFOs that are never full, or of what
 /// was reached if that is more.
 double Sizer::limitAt(size_t point) const {
-  const double best = double(unbounded[point].cycles);
   const double reached = double(sizing.points[point].cycles);
+  const double best =
+      unbounded.empty() ? reached : double(unbounded[point].cycles);
   const double factor = 1 + *options.tolerance;
   return factor * (reached <= factor * best ? best : reached);
 }
@@ -423,6 +468,13 @@ streamtensor::growDepths(const TimedNetwork &network,
                          const TimedSizingOptions &options,
                          std::string &error) {
   return Sizer(network, options, error).grow();
+}
+
+std::optional<TimedSizing>
+streamtensor::trimDepths(const TimedNetwork &network,
+                         const TimedSizingOptions &options,
+                         std::string &error) {
+  return Sizer(network, options, error).onlyTrim();
 }
 
 std::optional<TimedSizing>

@@ -64,6 +64,13 @@ std::optional<TimedSizing> growDepths(const TimedNetwork &network,
                                       const TimedSizingOptions &options,
                                       std::string &error);
 
+/// Only the second half of that, for networks that cannot be simulated often:
+/// the depths of `network` where they save more than the tolerance against
+/// `least`, with which it must end. Looks at no FIFO that is never full.
+std::optional<TimedSizing> trimDepths(const TimedNetwork &network,
+                                      const TimedSizingOptions &options,
+                                      std::string &error);
+
 /// The smallest depths, each at least that of `network`, at which no point is
 /// slower than with FIFOs that hold all tokens of an invocation (`tolerance` is
 /// not used): one FIFO after the other is made as shallow as the rest allows,
