@@ -76,6 +76,7 @@ def test_bad_module(text: str, expected: str, tmp_path: Path) -> None:
         (["--no-such-option"], 2, "no-such-option"),
         (["--onchip-budget-bytes=-5"], 2, "bytes"),
         (["--dsp-budget=-2"], 2, "DSP blocks"),
+        (["--csynth=missing"], 1, "--csynth: cannot use 'missing'"),
         (["--fifo-strategy=deep"], 2, "normal, conservative, min"),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else None,
@@ -83,6 +84,34 @@ def test_bad_module(text: str, expected: str, tmp_path: Path) -> None:
 def test_bad_option(options: list[str], code: int, expected: str, tmp_path: Path) -> None:
     result = compile_file(DATA / "softmax.mlir", tmp_path / "design", *options)
     assert result.returncode == code
+    assert expected in result.stderr
+    assert not (tmp_path / "design" / "interface.json").exists()
+
+
+CSYNTH = """<profile>
+<UserAssignments><Part>{part}</Part><TopModelName>{module}</TopModelName>
+<TargetClockPeriod>3.33</TargetClockPeriod></UserAssignments>
+<PerformanceEstimates><SummaryOfOverallLatency><Worst-caseLatency>208</Worst-caseLatency>
+</SummaryOfOverallLatency></PerformanceEstimates>
+<AreaEstimates><Resources><BRAM_18K>0</BRAM_18K><DSP>3</DSP><FF>400</FF><LUT>250</LUT>
+<URAM>0</URAM></Resources></AreaEstimates>
+</profile>
+"""
+
+
+@pytest.mark.parametrize(
+    ("part", "module", "expected"),
+    [
+        ("xcu55c-fsvh2892-2L-e", "gelu", "report of module 'gelu': expected a function of the"),
+        ("xcu280-fsvh2892-2L-e", "softmax", "expected reports for part 'xcu55c-fsvh2892-2L-e'"),
+    ],
+    ids=["module", "part"],
+)
+def test_synthesis_of_another_design(part: str, module: str, expected: str, tmp_path: Path) -> None:
+    report = tmp_path / "csynth.xml"
+    report.write_text(CSYNTH.format(part=part, module=module))
+    result = compile_file(DATA / "softmax.mlir", tmp_path / "design", f"--csynth={report}")
+    assert result.returncode == 1
     assert expected in result.stderr
     assert not (tmp_path / "design" / "interface.json").exists()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import shutil
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -140,7 +141,8 @@ def test_page_of_a_design(designs: Path, capsys: pytest.CaptureFixture[str]) -> 
     for title in ("Time line", "Roofline", "Memory of intermediates", "Resources"):
         assert f"<h3>{title}" in text
     assert 'class="label estimated"' in text and 'class="label simulated"' in text
-    assert "measured" not in text
+    # Times of the compile alone are measured.
+    assert text.count(">measured<") == 1
     # The same design, the same bytes.
     assert main(["report", str(design)]) == 0
     assert path.read_text() == text
@@ -154,6 +156,21 @@ def test_a_new_compile_takes_the_page_away(designs: Path, tmp_path: Path) -> Non
         assert compiled.returncode == 0, compiled.stderr
         assert not (design / "report.html").exists()
         assert main(["report", str(design)]) == 0
+
+
+@needs_tools
+def test_figures_of_synthesis_are_labelled(designs: Path, tmp_path: Path) -> None:
+    """As --csynth leaves them in the report."""
+    copy = tmp_path / "design"
+    shutil.copytree(designs / "softmax", copy)
+    report = json.loads((copy / "report.json").read_text())
+    report["tasks"][1]["origin"] = "csynth"
+    (copy / "report.json").write_text(json.dumps(report))
+    assert main(["report", str(copy)]) == 0
+    text = (copy / "report.html").read_text()
+    assert 'class="label csynth"' in text and 'class="label estimated"' in text
+    assert text.count("cycles (csynth)") == 1
+    assert text.count("<td>csynth</td>") == 1
 
 
 @needs_tools

@@ -209,6 +209,53 @@ def test_refusals(
     assert message in capsys.readouterr().err
 
 
+@pytest.fixture(scope="module")
+def model(design: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `simulate` knows of a model: designs, and how often each is launched."""
+    directory = tmp_path_factory.mktemp("model")
+    (directory / "decode").symlink_to(design)
+    for name in ("prefill", "head"):
+        compiled = compile_text(TEXT.with_name("matmul_chain.mlir"), directory / name)
+        assert compiled.returncode == 0, compiled.stderr
+    description = {
+        "model": "two layers",
+        "max_length": 64,
+        "chunk": 16,
+        "phases": {"prefill": {"design": "prefill"}, "decode": {"design": "decode"}},
+        "layers": [{}, {}],
+        "head": {"design": "head"},
+    }
+    (directory / "model.json").write_text(json.dumps(description))
+    return directory
+
+
+def test_figures_of_a_model(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def cycles(name: str) -> int:
+        return json.loads((model / name / "report.json").read_text())["simulation"]["cycles"]
+
+    figures = tmp_path / "figures.json"
+    call = ["simulate", str(model), "--phase=prefill", "--length=33", f"--json={figures}"]
+    assert main([*call, "--memory-efficiency=0.5,0.75,0.924"]) == 0
+    text = capsys.readouterr().out
+    assert fits_one_screen(text), text
+    result = json.loads(figures.read_text())
+    # Two chunks of 16 and a token of its own, through two layers each; and the head.
+    expected = 4 * cycles("prefill") + 2 * cycles("decode") + cycles("head")
+    assert result["cycles"] == expected
+    assert result["sensitivity"][-1]["cycles"] == expected
+    assert result["tokens_per_second"] == pytest.approx(33 / result["ms"] * 1e3)
+    assert result["bottleneck"]["design"] == "prefill"
+    assert set(result["certificates"]) == {"prefill", "decode", "head"}
+    assert "4 x prefill, 2 x decode, 1 x head" in text
+
+
+def test_one_design_is_no_model(design: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["generate", str(design), "--prompt-ids=1", "--max-new-tokens=1"]) == 1
+    assert "expected a compiled model but" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("length", "expected"),
     [

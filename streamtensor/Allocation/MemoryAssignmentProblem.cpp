@@ -63,17 +63,49 @@ std::optional<std::string> MemoryAssignmentProblem::check() const {
   return std::nullopt;
 }
 
+std::string MemoryAssignmentProblem::lackOf(const Memory &memory,
+                                            unsigned candidate) const {
+  const MemoryDie &die = dies[memory.die];
+  std::string text;
+  for (unsigned r = 0; r < kNumResources; ++r) {
+    const int64_t uses = memory.candidates[candidate].uses[r];
+    const int64_t left = std::max<int64_t>(0, die.budget[r] - die.logic[r]);
+    if (uses > left)
+      text += (text.empty() ? "" : ", ") + std::to_string(uses) + " " +
+              resourceName(r) + " of " + std::to_string(left);
+  }
+  return text;
+}
+
 std::optional<std::string> MemoryAssignmentProblem::findObstacle() const {
+  // What does not even fit alone is no choice.
+  std::vector<std::vector<const MemoryCandidate *>> possible(memories.size());
+  for (unsigned m = 0; m < memories.size(); ++m) {
+    const Memory &memory = memories[m];
+    std::string lacks;
+    for (unsigned c = 0; c < memory.candidates.size(); ++c) {
+      const std::string lack = lackOf(memory, c);
+      if (lack.empty())
+        possible[m].push_back(&memory.candidates[c]);
+      else
+        lacks += (lacks.empty() ? "" : "; ") + memory.candidates[c].kind +
+                 " needs " + lack;
+    }
+    if (possible[m].empty())
+      return "expected room for '" + memory.name +
+             "' beside the logic on die '" + dies[memory.die].name +
+             "' but got too little: " + lacks + kWhatHelps;
+  }
   for (unsigned d = 0; d < dies.size(); ++d)
     for (unsigned r = 0; r < kNumResources; ++r) {
       const MemoryDie &die = dies[d];
       int64_t least = 0;
-      for (const Memory &memory : memories) {
-        if (memory.die != d)
+      for (unsigned m = 0; m < memories.size(); ++m) {
+        if (memories[m].die != d)
           continue;
-        int64_t smallest = memory.candidates.front().uses[r];
-        for (const MemoryCandidate &candidate : memory.candidates)
-          smallest = std::min(smallest, candidate.uses[r]);
+        int64_t smallest = possible[m].front()->uses[r];
+        for (const MemoryCandidate *candidate : possible[m])
+          smallest = std::min(smallest, candidate->uses[r]);
         least += smallest;
       }
       if (const int64_t total = die.logic[r] + least; total > die.budget[r])

@@ -65,8 +65,9 @@ public:
   /// that passed.
   std::optional<std::string> check() const;
 
-  /// Returns why there is no choice where one resource alone tells it: even in
-  /// the kinds that take the least of it the memories of a die take too much.
+  /// Returns why there is no choice where that can be told without a search: a
+  /// memory that fits in no kind, or a resource of which the memories of a die
+  /// take too much even in those kinds that fit and take the least of it.
   std::optional<std::string> findObstacle() const;
 
   /// Returns what is wrong with a solution, or nothing. It must choose a
@@ -89,6 +90,11 @@ public:
   std::vector<int64_t> valuesOf(const std::vector<unsigned> &choices) const;
   /// What a percent counts against shares: more than all of them.
   int64_t percentWeight() const;
+
+private:
+  /// What a candidate takes beyond what the logic leaves of its die: "12 bram18
+  /// of 4"; empty when it fits alone.
+  std::string lackOf(const Memory &memory, unsigned candidate) const;
 };
 
 struct MemoryAssignmentOptions {

@@ -16,6 +16,8 @@
 #include "streamtensor/Analysis/UnfusedMemory.h"
 #include "streamtensor/Dialect/Dataflow/IR/RuntimeSizes.h"
 #include "streamtensor/Dialect/RegisterDialects.h"
+#include "streamtensor/Pipelines/AssignDies.h"
+#include "streamtensor/Pipelines/AssignMemories.h"
 #include "streamtensor/Pipelines/DesignWriter.h"
 #include "streamtensor/Pipelines/Dimensions.h"
 #include "streamtensor/Pipelines/Manifest.h"
@@ -214,11 +216,10 @@ private:
                  !dataflow::parametersOf(function).empty();
     if (sized ? !normalizeSized() : !transform(*module, phase))
       return false;
-    if (phase == Phase::Allocated && !sizeByTime())
+    double apart = 0;
+    if (phase == Phase::Allocated && !allocate(apart))
       return false;
-    std::chrono::duration<double> elapsed =
-        std::chrono::steady_clock::now() - start;
-    seconds.emplace_back(phaseName(phase).str(), elapsed.count());
+    seconds.emplace_back(phaseName(phase).str(), secondsSince(start) - apart);
     return keepPhase(phase);
   }
 
@@ -260,16 +261,61 @@ private:
            fail("phase 'normalized' failed");
   }
 
-  /// Deepens FIFOs where time needs it: a copy is compiled to its end to see.
-  bool sizeByTime() {
-    OwningOpRef<ModuleOp> trial = module->clone();
-    if (!transform(*trial, Phase::Stream) || !transform(*trial, Phase::HLS))
+  static double secondsSince(std::chrono::steady_clock::time_point start) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() -
+                                         start)
+        .count();
+  }
+
+  /// A copy of the module of phase allocated in phase hls; null, after a
+  /// message, when that fails.
+  OwningOpRef<ModuleOp> lowerCopy() {
+    OwningOpRef<ModuleOp> copy = module->clone();
+    if (!transform(*copy, Phase::Stream) || !transform(*copy, Phase::HLS))
+      return nullptr;
+    return copy;
+  }
+
+  /// Dies, then the depths of FIFOs, which depend on what crosses dies, then
+  /// memories, which depend on the depths. A copy is compiled to its end to see
+  /// what there is to decide about. Adds to `apart` the seconds that are not of
+  /// FIFOs, which have entries of their own.
+  bool allocate(double &apart) {
+    auto failAllocated = [&] { return fail("phase 'allocated' failed"); };
+    OwningOpRef<ModuleOp> lowered = lowerCopy();
+    if (!lowered)
+      return false;
+    auto keepSeconds = [&](StringRef step,
+                           std::chrono::steady_clock::time_point start) {
+      seconds.emplace_back(step.str(), secondsSince(start));
+      apart += seconds.back().second;
+      return seconds.back().second;
+    };
+    auto start = std::chrono::steady_clock::now();
+    FailureOr<TrialDesign> trial = makeTrialDesign(*module, std::move(lowered));
+    if (failed(trial))
+      return failAllocated();
+    FailureOr<DieAssignment> dies = assignDies(*trial, *device);
+    if (failed(dies))
+      return failAllocated();
+    dieReport = dies->describe();
+    (*dieReport)["seconds"] = keepSeconds("dies", start);
+    // Register stages between dies are part of what is sized.
+    if (dies->solution.crossingBits > 0 && !(lowered = lowerCopy()))
       return false;
     FailureOr<NetworkDepths> sizing =
-        sizeFifos(*module, *trial, *device, phaseOptions.fifoStrategy);
+        sizeFifos(*module, lowered ? *lowered : *trial->lowered, *device,
+                  phaseOptions.fifoStrategy);
     if (failed(sizing))
-      return fail("phase 'allocated' failed");
+      return failAllocated();
     lpSeconds = sizing->lpSeconds;
+    start = std::chrono::steady_clock::now();
+    trial->updateDepths();
+    FailureOr<llvm::json::Object> memories = assignMemories(*trial, *dies);
+    if (failed(memories))
+      return failAllocated();
+    memoryReport = std::move(*memories);
+    (*memoryReport)["seconds"] = keepSeconds("memories", start);
     return true;
   }
 
@@ -410,6 +456,10 @@ private:
       if (phase == phaseName(Phase::Allocated))
         report.allocationSeconds = elapsed;
     report.lpSeconds = lpSeconds;
+    if (dieReport)
+      report.dies = llvm::json::Value(std::move(*dieReport));
+    if (memoryReport)
+      report.memories = llvm::json::Value(std::move(*memoryReport));
     // Whatever the depths come from: a compiled design must not deadlock.
     report.requireCertificate = true;
     report.validation = std::move(validationReport);
@@ -419,7 +469,7 @@ private:
   /// gives the same text everywhere.
   llvm::json::Object describeOptions() {
     llvm::json::Object options{
-        {"target", request.target},
+        {"target", device->name},
         {"function", designName},
         {"compile_from", phaseName(request.from)},
         {"validate", request.validate},
@@ -448,6 +498,8 @@ private:
   std::vector<std::pair<int64_t, int64_t>> lanesTried;
   std::optional<llvm::json::Value> validationReport;
   std::optional<double> lpSeconds;
+  /// How tasks were assigned to dies, arrays and FIFOs to memories.
+  std::optional<llvm::json::Object> dieReport, memoryReport;
   std::vector<std::pair<std::string, double>> seconds;
   std::vector<std::pair<std::string, OwningOpRef<ModuleOp>>> snapshots;
 };

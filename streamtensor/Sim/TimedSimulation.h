@@ -123,7 +123,7 @@ private:
   void endInvocation(unsigned index, ProcessState &process);
   bool runBatch(unsigned index, ProcessState &process);
   void addStall(unsigned index, ProcessState &process, int64_t cycles,
-                bool isOutput, const Access &access);
+                bool isOutput, const Access &access, int64_t since = -1);
   bool serveMemory();
   void serveReady(PortState &port);
   MemoryClient *clientOf(const ProcessState &process, AccessKind kind,

@@ -364,9 +364,11 @@ TimedSimulation::waitFor(unsigned index, ProcessState &process, int64_t &inputs,
   return std::max(inputs, outputs);
 }
 
+/// Adds cycles that \p process waited before the present, or in many parts
+/// since the real time \p since.
 void TimedSimulation::addStall(unsigned index, ProcessState &process,
                                int64_t cycles, bool isOutput,
-                               const Access &access) {
+                               const Access &access, int64_t since) {
   if (cycles <= 0)
     return;
   TimedProcessResult &total = result.processes[index];
@@ -379,7 +381,7 @@ void TimedSimulation::addStall(unsigned index, ProcessState &process,
   if (options.onStall) {
     const int64_t to = process.start + process.time + process.stalled;
     options.onStall({index, isOutput, !isFifo(access.kind), access.target,
-                     to - cycles, to});
+                     since < 0 ? to - cycles : since, to, cycles});
   }
 }
 
@@ -584,7 +586,8 @@ bool TimedSimulation::runBatch(unsigned index, ProcessState &process) {
   process.cursor.setTime(process.time);
   if (leading)
     addStall(index, process, count * slope, !isInput(leading->stream->of->kind),
-             {leading->stream->of->kind, leading->stream->of->target, 1, 0});
+             {leading->stream->of->kind, leading->stream->of->target, 1, 0},
+             process.start + first + stalled);
   for (const Line &line : lines)
     process.cursor.skip(*line.stream, count);
   return true;

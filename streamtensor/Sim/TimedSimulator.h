@@ -80,14 +80,16 @@ struct TimedResult {
   int64_t events = 0, steps = 0, jumps = 0;
 };
 
-/// When a process was held up, for traces: it waited in [from, to), real time.
+/// When a process was held up, for traces: it waited for `waited` of the cycles
+/// [from, to), real time; for all of them, or for equal parts of many
+/// iterations that were passed at once.
 struct StallSpan {
   unsigned process;
   bool isWrite;
   /// Then `fifo` is a memory port.
   bool isMemory;
   unsigned fifo;
-  int64_t from, to;
+  int64_t from, to, waited;
 };
 /// An invocation of a process in real time.
 struct BusySpan {

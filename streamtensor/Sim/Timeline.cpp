@@ -37,12 +37,12 @@ void Timeline::add(const StallSpan &span) {
         last.target == span.fifo &&
         canJoin(span.from - last.to, track.resolution)) {
       last.to = span.to;
-      last.waited += span.to - span.from;
+      last.waited += span.waited;
       return;
     }
   }
   track.waits.push_back({span.isWrite, span.isMemory, span.fifo, span.from,
-                         span.to, span.to - span.from});
+                         span.to, span.waited});
   if (track.waits.size() > kMostSpans)
     merge(track);
 }

@@ -93,11 +93,13 @@ TEST(MemoryAssignment, TinyGraphs) {
 
 TEST(MemoryAssignment, Obstacles) {
   Problem problem = oneDie({100, 0, 10, 0, 0});
-  problem.dies[0].logic[0] = 60;
+  problem.dies[0].logic[0] = 50;
   problem.memories.push_back(memory("a", 50, 11, 1));
   problem.memories.push_back(memory("b", 50, 6, 1));
+  problem.memories.push_back(memory("c", 50, 6, 1));
   std::string error;
-  // Each resource alone could be spared.
+  // Each resource alone could be spared: "a" is in LUTs, and one of the others
+  // in BRAM.
   EXPECT_FALSE(solve(problem, error));
   EXPECT_EQ(error.rfind("expected a kind of memory for each buffer and fifo "
                         "within all budgets but ",
@@ -105,12 +107,22 @@ TEST(MemoryAssignment, Obstacles) {
             0u);
   EXPECT_NE(error.find(" of die 'SLR0' has "), std::string::npos);
   EXPECT_NE(error.find("would help"), std::string::npos);
-  problem.memories[1].candidates = {{"bram", {0, 0, 11, 0, 0}}};
+  const std::string help = "; smaller tiles, FIFO strategy 'conservative' or "
+                           "'min', or a larger target would help";
+  problem.memories[1].candidates = {{"bram", {0, 0, 6, 0, 0}}};
+  problem.memories[2].candidates = {{"bram", {0, 0, 6, 0, 0}}};
   EXPECT_FALSE(solve(problem, error));
   EXPECT_EQ(error,
             "expected at most 10 bram18 on die 'SLR0' but got 0 of logic and "
-            "at least 11 of memories, 1 too many; smaller tiles, FIFO strategy "
-            "'conservative' or 'min', or a larger target would help");
+            "at least 12 of memories, 2 too many" +
+                help);
+  // One that fits nowhere, even alone.
+  problem.dies[0].logic[0] = 60;
+  EXPECT_FALSE(solve(problem, error));
+  EXPECT_EQ(error, "expected room for 'a' beside the logic on die 'SLR0' but "
+                   "got too little: lutram needs 50 lut of 40; bram needs 11 "
+                   "bram18 of 10; uram needs 1 uram of 0" +
+                       help);
 }
 
 TEST(MemoryAssignment, BadInput) {

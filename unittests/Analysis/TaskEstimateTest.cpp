@@ -212,32 +212,28 @@ TEST_F(EstimateTest, Arrays) {
   EXPECT_EQ(estimateArray({2000, 73, 1, true}, MemoryKind::Uram).uram, 2);
 }
 
-/// The choice takes the smallest share of what is left, and says what is
-/// missing when nothing fits.
-TEST_F(EstimateTest, ChoiceOfMemory) {
-  std::string reason;
-  ResourceUse left;
-  left.lut = left.ff = 100000;
-  left.bram18 = 100;
-  left.uram = 10;
-  auto kind = [&](StorageShape shape) {
-    std::optional<StorageChoice> choice =
-        chooseArrayMemory(shape, left, reason);
-    return choice ? memoryKindName(choice->kind).str() : "none";
+/// What an array and a FIFO can be built of, and what each way takes.
+TEST_F(EstimateTest, ChoicesOfMemory) {
+  auto kinds = [](const std::vector<StorageChoice> &choices) {
+    std::string names;
+    for (const StorageChoice &choice : choices)
+      names += (names.empty() ? "" : " ") + memoryKindName(choice.kind).str();
+    return names;
   };
-  EXPECT_EQ(kind({1, 32, 8}), "registers");
-  EXPECT_EQ(kind({64, 32}), "lutram");
-  // 16 of 100 blocks, or 1 of 10.
-  EXPECT_EQ(kind({4096, 64}), "uram");
-  EXPECT_EQ(kind({2048, 32}), "bram");
-  left.bram18 = 3;
-  left.uram = 0;
-  EXPECT_EQ(kind({2048, 32}), "none");
-  EXPECT_EQ(reason, "expected memory for it but got too little: bram needs 4 "
-                    "BRAM18 of 3; uram needs 1 URAM of 0");
-  std::optional<StorageChoice> fifo = chooseFifoMemory({16, 32}, left, reason);
-  ASSERT_TRUE(fifo);
-  EXPECT_EQ(memoryKindName(fifo->kind), "srl");
+  EXPECT_EQ(kinds(arrayChoices({1, 32, 8})), "registers");
+  EXPECT_EQ(kinds(arrayChoices({1024, 32})), "lutram bram uram");
+  EXPECT_EQ(kinds(arrayChoices({1025, 32})), "bram uram");
+  // 4096 x 64: 8 rows of 512 in 2 columns of 36 bits, or one UltraRAM.
+  std::vector<StorageChoice> blocks = arrayChoices({4096, 64});
+  EXPECT_EQ(blocks[0].use.bram18, 16);
+  EXPECT_EQ(blocks[1].use.uram, 1);
+  EXPECT_EQ(kinds(fifoChoices(2, 512)), "srl");
+  EXPECT_EQ(kinds(fifoChoices(128, 32)), "srl lutram bram uram");
+  EXPECT_EQ(kinds(fifoChoices(129, 32)), "lutram bram uram");
+  EXPECT_EQ(kinds(fifoChoices(2000, 32)), "bram uram");
+  for (const StorageChoice &choice : fifoChoices(128, 32))
+    EXPECT_EQ(parseMemoryKind(memoryKindName(choice.kind)), choice.kind);
+  EXPECT_EQ(parseMemoryKind("hbm"), std::nullopt);
 }
 
 /// Lanes that add into one cell follow each other: eight sums in fabric of 4

@@ -413,7 +413,8 @@ TEST(TimedSimulator, ReportsWaits) {
       EXPECT_LT(span.from, span.to);
       EXPECT_GE(span.from, last[span.process]);
       last[span.process] = span.to;
-      waited[span.process] += span.to - span.from;
+      EXPECT_LE(span.waited, span.to - span.from);
+      waited[span.process] += span.waited;
     };
     options.onInvocation = [&](const BusySpan &span) {
       EXPECT_EQ(span.invocation, invocations[span.process]++);

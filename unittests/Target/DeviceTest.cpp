@@ -87,6 +87,12 @@ TEST(DeviceTest, U55C) {
   EXPECT_EQ(device->onChipBytes(), 44679168);
 }
 
+TEST(DeviceTest, UnknownFile) {
+  std::string error;
+  EXPECT_FALSE(findDevice("none/such.json", error));
+  EXPECT_EQ(error, "cannot read 'none/such.json': No such file or directory");
+}
+
 TEST(DeviceTest, UnknownBoard) {
   std::string error;
   EXPECT_FALSE(findDevice("u50", error));
@@ -106,6 +112,23 @@ TEST(DeviceTest, Description) {
   EXPECT_EQ(device->dies.front().resources.dsp, 5);
 }
 
+/// Of the board and of each die.
+TEST(DeviceTest, EveryResourceIsSaid) {
+  const char *const resources[] = {"lut", "ff", "bram36", "uram", "dsp"};
+  for (const char *resource : resources) {
+    const std::string key = '"' + std::string(resource) + "\": ";
+    const std::string other = key.substr(0, key.size() - 3) + "x\": ";
+    const std::string expected =
+        "." + std::string(resource) + ": expected this key but got none";
+    std::string text = kTiny;
+    EXPECT_EQ(errorOf(text.replace(text.find(key), key.size(), other)),
+              "tiny" + expected);
+    text = kTiny;
+    EXPECT_EQ(errorOf(text.replace(text.rfind(key), key.size(), other)),
+              "tiny.dies" + expected);
+  }
+}
+
 TEST(DeviceTest, Refusals) {
   EXPECT_EQ(errorOf(changed("\"title\"", "\"colour\": 1, \"title\"")),
             "tiny.colour: expected no such key");
@@ -122,6 +145,24 @@ TEST(DeviceTest, Refusals) {
   EXPECT_EQ(errorOf(changed("[{\"name\": \"SLR0\",",
                             "[{\"name\": \"SLR0\", \"x\": 1,")),
             "tiny.dies.x: expected no such key");
+  EXPECT_EQ(errorOf(changed("\"memory_die\": {\"value\": \"SLR0\"",
+                            "\"memory_die\": {\"value\": \"SLR1\"")),
+            "tiny.memory_die: expected the name of a die but got 'SLR1'");
+  // A resource that a die lacks, and numbers that no device has.
+  EXPECT_EQ(errorOf(changed("\"uram\": {\"value\": 4, \"source\": \"s\"},\n"
+                            "            ",
+                            "")),
+            "tiny.dies.uram: expected this key but got none");
+  EXPECT_EQ(
+      errorOf(changed("{\"value\": 4,", "{\"value\": 9223372036854775807,")),
+      "tiny.uram: expected at most 1073741824 but got "
+      "9223372036854775807");
+  EXPECT_EQ(errorOf(changed("{\"value\": 1024,", "{\"value\": 1099511627777,")),
+            "tiny.channel_bytes: expected at most 1099511627776 but got "
+            "1099511627777");
+  EXPECT_EQ(
+      errorOf(changed("{\"value\": 1.5,", "{\"value\": 1e300,")).substr(0, 57),
+      "tiny.launch_microseconds: expected at most 1000000000 but");
   EXPECT_EQ(errorOf(changed("{\"value\": 0.5,", "{\"value\": 1.5,")),
             "tiny: expected a clock and a peak above 0, and a "
             "memory_efficiency above 0 and of at most 1");

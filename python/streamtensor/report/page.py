@@ -136,7 +136,7 @@ def cell_text(cell: Any) -> str:
     if cell is None:
         return "–"
     if isinstance(cell, float):
-        return f"{cell:.4g}"
+        return f"{cell:.4g}" if cell else "0"
     return escape(str(cell))
 
 
@@ -178,7 +178,7 @@ def section(design: Design, whole: bool) -> str:
     parts.append(
         f"<p>{escape(report['model'])} for {escape(target['title'])} ({escape(target['part'])}), "
         f"planned for {target['clock_mhz']} MHz; kernel "
-        f"<code>{escape(report['artifacts']['kernel_sha256'][:16])}</code></p>"
+        f"<code>{escape(report['artifacts']['kernel_sha256'][:16])}</code>{compile_time(report)}</p>"
     )
     parts += [time_of(design), graph_of(design), timeline_of(design), roofline_of(design)]
     parts += [memory_of(design), resources_of(design), certificate_of(design)]
@@ -186,11 +186,17 @@ def section(design: Design, whole: bool) -> str:
     return "\n".join(part for part in parts if part)
 
 
+def compile_time(report: dict[str, Any]) -> str:
+    if "compile" not in report:
+        return ""
+    return f"; compiled in {report['compile']['seconds']['total']:.1f} s {label('measured')}"
+
+
 def time_of(design: Design) -> str:
     if design.run is None:
         return "<h3>Time</h3><p>This design has no timed network, so its time is not simulated.</p>"
     lines = "\n".join(escape(line) for line in design.run["summary"])
-    kinds = ((kind, 100 * share) for kind, share in design.run["time_by_kind"].items())
+    kinds = ((kind, round(100 * share, 1)) for kind, share in design.run["time_by_kind"].items())
     return f"<h3>Where the time goes {label('simulated')}</h3><pre>{lines}</pre>" + table(
         ["kind of time", "% of the critical chain"], kinds
     )
@@ -272,14 +278,36 @@ def memory_of(design: Design) -> str:
 
 def resources_of(design: Design) -> str:
     resources = design.report["resources"]
-    return f"<h3>Resources {label(resources['label'])}</h3>" + table(
-        ["", "used", "available", "%"],
-        [
-            [name, entry["used"], entry["available"], float(entry["percent"])]
-            for name in RESOURCES
-            for entry in [resources[name]]
-        ],
+    return (
+        f"<h3>Resources {label(resources['label'])}</h3>"
+        + table(
+            ["", "used", "available", "%"],
+            [
+                [name, entry["used"], entry["available"], float(entry["percent"])]
+                for name in RESOURCES
+                for entry in [resources[name]]
+            ],
+        )
+        + dies_of(resources.get("dies") or [])
     )
+
+
+def dies_of(dies: Sequence[dict[str, Any]]) -> str:
+    """What is on each die, where tasks have been assigned to dies."""
+    if not dies:
+        return ""
+    kinds = [key for key in dies[0] if key != "name"]
+    rows = [
+        [
+            die["name"],
+            *(
+                f"{die[kind]['used']} of {die[kind]['available']} ({die[kind]['percent']:.1f} %)"
+                for kind in kinds
+            ),
+        ]
+        for die in dies
+    ]
+    return table(["die", *kinds], rows)
 
 
 def certificate_of(design: Design) -> str:
@@ -309,12 +337,13 @@ def tasks_of(design: Design) -> str:
                 *(task[key] for key in ("name", "kind", "ii", "depth", "latency_cycles")),
                 *(task[key] for key in ("dsp", "lut", "ff", "bram18", "uram", "origin")),
                 *(cycles.get(key) for key in ("busy", "wait_input", "wait_output")),
+                task.get("die"),
                 task["source"],
             ]
         )
     heads = ["task", "kind", "II", "depth", "latency", "DSP", "LUT", "FF", "BRAM18", "URAM"]
     heads += ["II to URAM are", *(f"{name} {label('simulated')}" for name in WAITS)]
-    return details("Tasks", table([*heads, "operation of the model"], rows))
+    return details("Tasks", table([*heads, "die", "operation of the model"], rows))
 
 
 WAITS = ("busy", "waits for input", "waits for output")
@@ -330,7 +359,8 @@ def fifos_of(design: Design) -> str:
         ]
         for fifo in design.report["fifos"]
     ]
-    heads = ["FIFO", "from", "to", "token bits", "tokens", "depth", "bits"]
+    counted = ("token bits", "tokens", "depth", "bits")
+    heads = ["FIFO", "from", "to", *(f"{name} {label('design')}" for name in counted)]
     heads += [f"peak {label('simulated')}", "reason of the depth"]
     return details("FIFOs", table(heads, rows))
 
@@ -347,7 +377,8 @@ def converters_of(design: Design) -> str:
         ]
         for converter in design.report["converters"]
     ]
-    heads = ["converter", "buffer", "bytes", "memory", "shared loops", "reason"]
+    heads = ["converter", f"buffer {label('design')}", f"bytes {label('design')}", "memory"]
+    heads += [f"shared loops {label('design')}", "reason"]
     return details("Converters", table(heads, rows)) if rows else ""
 
 

@@ -58,10 +58,11 @@ private:
 
   /// The text of an element that must be there.
   bool text(pugi::xml_node parent, const char *name, std::string &out);
-  /// A count that must be there.
+  /// A count of blocks that must be there.
   bool count(pugi::xml_node parent, const char *name, int64_t &out);
-  /// A count that the report may not know; of a range the largest.
-  bool maybeCount(pugi::xml_node parent, const char *name,
+  /// A count of at most `most` that the report may not know; of a range the
+  /// largest.
+  bool maybeCount(pugi::xml_node parent, const char *name, int64_t most,
                   std::optional<int64_t> &out);
   bool readModule(pugi::xml_node node, std::string name, CsynthReport &report);
   bool readLoops(pugi::xml_node parent, CsynthModule &module, int nesting);
@@ -74,6 +75,13 @@ private:
 
 /// Deeper nesting than this is no design of ours.
 constexpr int kDeepest = 64;
+
+/// Larger counts than these are no hardware's: of blocks, of cycles of an
+/// iteration, of cycles and iterations of a run. Sums and products of what they
+/// are used in fit 64 bits.
+constexpr int64_t kMostBlocks = int64_t(1) << 30;
+constexpr int64_t kMostStages = int64_t(1) << 20;
+constexpr int64_t kMostCycles = int64_t(1) << 50;
 
 } // namespace
 
@@ -88,7 +96,7 @@ bool Reader::text(pugi::xml_node parent, const char *name, std::string &out) {
   return true;
 }
 
-bool Reader::maybeCount(pugi::xml_node parent, const char *name,
+bool Reader::maybeCount(pugi::xml_node parent, const char *name, int64_t most,
                         std::optional<int64_t> &out) {
   pugi::xml_node node = parent.child(name);
   if (!node)
@@ -106,13 +114,17 @@ bool Reader::maybeCount(pugi::xml_node parent, const char *name,
   if (value.getAsInteger(10, number) || number < 0)
     return fail(llvm::Twine("expected a count in <") + name + "> of <" +
                 parent.name() + "> but got '" + value + "'");
+  if (number > most)
+    return fail(llvm::Twine("expected at most ") + llvm::Twine(most) + " in <" +
+                name + "> of <" + parent.name() + "> but got " +
+                llvm::Twine(number));
   out = number;
   return true;
 }
 
 bool Reader::count(pugi::xml_node parent, const char *name, int64_t &out) {
   std::optional<int64_t> value;
-  if (!maybeCount(parent, name, value))
+  if (!maybeCount(parent, name, kMostBlocks, value))
     return false;
   if (!value)
     return fail(llvm::Twine("expected a count in <") + name + "> of <" +
@@ -132,9 +144,9 @@ bool Reader::readLoops(pugi::xml_node parent, CsynthModule &module,
     CsynthLoop loop;
     loop.name = node.child("Name") ? textOf(node.child("Name")).str()
                                    : std::string(node.name());
-    if (!maybeCount(node, "TripCount", loop.trips) ||
-        !maybeCount(node, "PipelineII", loop.interval) ||
-        !maybeCount(node, "PipelineDepth", loop.depth))
+    if (!maybeCount(node, "TripCount", kMostCycles, loop.trips) ||
+        !maybeCount(node, "PipelineII", kMostStages, loop.interval) ||
+        !maybeCount(node, "PipelineDepth", kMostStages, loop.depth))
       return false;
     if (loop.interval && (*loop.interval < 1 || !loop.depth || *loop.depth < 1))
       return fail(llvm::Twine("expected loop '") + loop.name +
@@ -164,12 +176,12 @@ bool Reader::readModule(pugi::xml_node node, std::string name,
   // Devices without UltraRAM have no such line; older reports say DSP48E.
   std::optional<int64_t> uram;
   const char *dsp = resources.child("DSP") ? "DSP" : "DSP48E";
-  if (!maybeCount(overall, "Worst-caseLatency", module.latency) ||
-      !maybeCount(overall, interval, module.interval) ||
+  if (!maybeCount(overall, "Worst-caseLatency", kMostCycles, module.latency) ||
+      !maybeCount(overall, interval, kMostCycles, module.interval) ||
       !count(resources, dsp, use.dsp) || !count(resources, "LUT", use.lut) ||
       !count(resources, "FF", use.ff) ||
       !count(resources, "BRAM_18K", use.bram18) ||
-      !maybeCount(resources, "URAM", uram) ||
+      !maybeCount(resources, "URAM", kMostBlocks, uram) ||
       !readLoops(performance.child("SummaryOfLoopLatency"), module, 0))
     return false;
   use.uram = uram.value_or(0);

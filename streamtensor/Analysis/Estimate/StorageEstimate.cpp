@@ -19,7 +19,6 @@
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/Twine.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -43,6 +42,15 @@ StringRef streamtensor::memoryKindName(MemoryKind kind) {
     return "uram";
   }
   llvm_unreachable("all kinds are named");
+}
+
+std::optional<MemoryKind> streamtensor::parseMemoryKind(StringRef name) {
+  for (MemoryKind kind :
+       {MemoryKind::Registers, MemoryKind::ShiftRegister, MemoryKind::LutRam,
+        MemoryKind::Bram, MemoryKind::Uram})
+    if (name == memoryKindName(kind))
+      return kind;
+  return std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
@@ -141,8 +149,7 @@ ResourceUse streamtensor::estimatePort(int64_t bits, int64_t burst) {
   return use;
 }
 
-/// The shape of one bank of a buffer, and the banks, from its partitions.
-static StorageShape shapeOf(stream::BufferOp buffer) {
+StorageShape streamtensor::storageShape(stream::BufferOp buffer) {
   auto type = cast<MemRefType>(buffer.getType());
   StorageShape shape;
   if (auto partitions = buffer->getAttrOfType<ArrayAttr>(hls::kPartitionAttr))
@@ -157,14 +164,12 @@ static StorageShape shapeOf(stream::BufferOp buffer) {
 }
 
 ResourceUse streamtensor::estimateBuffer(stream::BufferOp buffer) {
-  StorageShape shape = shapeOf(buffer);
+  StorageShape shape = storageShape(buffer);
   auto storage = buffer->getAttrOfType<hls::StorageAttr>(hls::kStorageAttr);
   if (!storage)
     return estimateArray(shape, MemoryKind::Registers);
-  for (MemoryKind kind : {MemoryKind::LutRam, MemoryKind::Bram})
-    if (storage.getMemory() == memoryKindName(kind))
-      return estimateArray(shape, kind);
-  return estimateArray(shape, MemoryKind::Uram);
+  return estimateArray(
+      shape, parseMemoryKind(storage.getMemory()).value_or(MemoryKind::Uram));
 }
 
 //===----------------------------------------------------------------------===//
@@ -204,88 +209,39 @@ ResourceUse streamtensor::csynthArray(const StorageShape &shape) {
 // Choice
 //===----------------------------------------------------------------------===//
 
-/// The largest share of what is left that `use` takes.
-static double shareOf(const ResourceUse &use, const ResourceUse &left) {
-  auto share = [](int64_t used, int64_t available) {
-    return used == 0 ? 0.0 : static_cast<double>(used) / available;
-  };
-  return std::max({share(use.lut, left.lut), share(use.ff, left.ff),
-                   share(use.bram18, left.bram18), share(use.uram, left.uram)});
-}
-
-/// What `use` needs beyond `left`: "12 BRAM18 of 4".
-static std::string lackOf(const ResourceUse &use, const ResourceUse &left) {
-  std::string text;
-  auto add = [&](int64_t needed, int64_t available, const char *what) {
-    if (needed > available)
-      text += (text.empty() ? "" : ", ") + std::to_string(needed) + " " + what +
-              " of " + std::to_string(available);
-  };
-  add(use.lut, left.lut, "LUT");
-  add(use.ff, left.ff, "FF");
-  add(use.bram18, left.bram18, "BRAM18");
-  add(use.uram, left.uram, "URAM");
-  return text;
-}
-
-/// The best of `choices`, which stand in the order of preference.
-static std::optional<StorageChoice>
-choose(llvm::ArrayRef<StorageChoice> choices, const ResourceUse &left,
-       std::string &reason) {
-  std::optional<StorageChoice> best;
-  std::string lacks;
-  for (const StorageChoice &choice : choices) {
-    if (!choice.use.fitsIn(left)) {
-      lacks += (lacks.empty() ? "" : "; ") + memoryKindName(choice.kind).str() +
-               " needs " + lackOf(choice.use, left);
-      continue;
-    }
-    if (!best || shareOf(choice.use, left) < shareOf(best->use, left))
-      best = choice;
-  }
-  if (!best)
-    reason = "expected memory for it but got too little: " + lacks;
-  return best;
-}
-
 /// More words than this in LUTs make slow and large multiplexers.
 static constexpr int64_t kMostLutRamWords = 1024;
 
-std::optional<StorageChoice>
-streamtensor::chooseArrayMemory(const StorageShape &shape,
-                                const ResourceUse &left, std::string &reason) {
-  llvm::SmallVector<StorageChoice> choices;
+std::vector<StorageChoice>
+streamtensor::arrayChoices(const StorageShape &shape) {
+  std::vector<StorageChoice> choices;
   auto consider = [&](MemoryKind kind) {
     choices.push_back({kind, estimateArray(shape, kind)});
   };
-  if (shape.words <= 1)
+  if (shape.words <= 1) {
     consider(MemoryKind::Registers);
-  else if (shape.words <= kMostLutRamWords)
-    consider(MemoryKind::LutRam);
-  if (shape.words > 1) {
-    consider(MemoryKind::Bram);
-    consider(MemoryKind::Uram);
+    return choices;
   }
-  return choose(choices, left, reason);
+  if (shape.words <= kMostLutRamWords)
+    consider(MemoryKind::LutRam);
+  consider(MemoryKind::Bram);
+  consider(MemoryKind::Uram);
+  return choices;
 }
 
-std::optional<StorageChoice>
-streamtensor::chooseFifoMemory(const StorageShape &shape,
-                               const ResourceUse &left, std::string &reason) {
-  llvm::SmallVector<StorageChoice> choices;
+std::vector<StorageChoice> streamtensor::fifoChoices(int64_t depth,
+                                                     int64_t bits) {
+  std::vector<StorageChoice> choices;
   auto consider = [&](MemoryKind kind) {
-    choices.push_back(
-        {kind, estimateFifo(shape.words, shape.bits, kind) * shape.banks});
+    choices.push_back({kind, estimateFifo(depth, bits, kind)});
   };
-  // A directive can ask for shift registers of any length; above 128 tokens
-  // they are no longer cheaper than memories of LUTs.
-  if (shape.words <= 128)
+  if (depth <= 128)
     consider(MemoryKind::ShiftRegister);
-  if (shape.words > 2 && shape.words <= kMostLutRamWords)
+  if (depth <= 2)
+    return choices;
+  if (depth <= kMostLutRamWords)
     consider(MemoryKind::LutRam);
-  if (shape.words > 2) {
-    consider(MemoryKind::Bram);
-    consider(MemoryKind::Uram);
-  }
-  return choose(choices, left, reason);
+  consider(MemoryKind::Bram);
+  consider(MemoryKind::Uram);
+  return choices;
 }

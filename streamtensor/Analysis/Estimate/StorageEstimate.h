@@ -21,7 +21,7 @@
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
 #include <optional>
-#include <string>
+#include <vector>
 
 namespace streamtensor {
 
@@ -36,6 +36,7 @@ enum class MemoryKind {
 
 /// "registers", "srl", "lutram", "bram", "uram": as in BIND_STORAGE.
 llvm::StringRef memoryKindName(MemoryKind kind);
+std::optional<MemoryKind> parseMemoryKind(llvm::StringRef name);
 
 /// An array, or a FIFO.
 struct StorageShape {
@@ -74,6 +75,10 @@ ResourceUse estimateFifo(int64_t depth, int64_t bits);
 /// `burst` beats of `bits` bits.
 ResourceUse estimatePort(int64_t bits, int64_t burst);
 
+/// The shape of one bank of an array of a task, and the banks, from its
+/// directives.
+StorageShape storageShape(stream::BufferOp buffer);
+
 /// An array of a task, with its banks and both halves of a ping-pong buffer, in
 /// the memory that its directives name.
 ResourceUse estimateBuffer(stream::BufferOp buffer);
@@ -98,17 +103,15 @@ struct StorageChoice {
   ResourceUse use;
 };
 
-/// The kind of memory for an array that takes the least share of what is left:
-/// of each kind that fits, the largest of its counts divided by what `left` has
-/// of it. Nothing when none fits; then `reason` says what the cheapest lacks.
-std::optional<StorageChoice> chooseArrayMemory(const StorageShape &shape,
-                                               const ResourceUse &left,
-                                               std::string &reason);
+/// The ways to build an array, in the order of preference: registers for one
+/// word a bank; LUTs up to 1024 words a bank, beyond which their multiplexers
+/// are slow and large; blocks.
+std::vector<StorageChoice> arrayChoices(const StorageShape &shape);
 
-/// The same for a FIFO (`words` is its depth, `banks` identical ones).
-std::optional<StorageChoice> chooseFifoMemory(const StorageShape &shape,
-                                              const ResourceUse &left,
-                                              std::string &reason);
+/// The ways to build a FIFO: shift registers, of which up to two tokens always
+/// consist and which above 128 tokens are no longer cheaper than memories of
+/// LUTs; these up to 1024 tokens; blocks.
+std::vector<StorageChoice> fifoChoices(int64_t depth, int64_t bits);
 
 } // namespace streamtensor
 

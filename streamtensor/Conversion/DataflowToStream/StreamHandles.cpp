@@ -18,6 +18,7 @@
 #include "streamtensor/Conversion/DataflowToStream/Steps.h"
 
 #include "streamtensor/Dialect/Dataflow/IR/Dataflow.h"
+#include "streamtensor/Dialect/Dataflow/IR/Placement.h"
 #include "streamtensor/Dialect/ITensor/IR/ITensor.h"
 #include "streamtensor/Dialect/Stream/IR/Stream.h"
 
@@ -91,6 +92,9 @@ LogicalResult StreamHandles::createStreams() {
         builder, instance.getLoc(), streamType(type, instance.getDepth()),
         instance.getSymAttr(), builder.getI64IntegerAttr(tokens.getInt()),
         instance.getReasonAttr());
+    for (StringRef name : {dataflow::kCrossingAttr, dataflow::kMemoryAttr})
+      if (Attribute value = instance->getAttr(name))
+        op->setAttr(name, value);
     streams[instance] = op;
   }
   return success();

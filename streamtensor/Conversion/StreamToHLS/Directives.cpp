@@ -18,6 +18,7 @@
 
 #include "streamtensor/Analysis/Estimate/LoopFacts.h"
 #include "streamtensor/Analysis/Estimate/LoopInterval.h"
+#include "streamtensor/Dialect/Dataflow/IR/Placement.h"
 #include "streamtensor/Dialect/HLS/IR/HLS.h"
 #include "streamtensor/Dialect/HLS/IR/Identifiers.h"
 #include "streamtensor/Dialect/HLS/IR/Loops.h"
@@ -96,9 +97,11 @@ static SmallVector<int64_t> parallelAccesses(Value memory) {
   return parallel;
 }
 
-/// Partitions `memory` so that what is accessed at once lies in different
-/// banks, and chooses the kind of memory for one bank.
-static void attachArrayDirectives(stream::BufferOp buffer) {
+/// Partitions `buffer` so that what is accessed at once lies in different
+/// banks, and names the kind of memory: the one of `memories` (phase
+/// allocated), else the one that the size of a bank suggests.
+static void attachArrayDirectives(stream::BufferOp buffer,
+                                  DictionaryAttr memories) {
   MLIRContext *context = buffer.getContext();
   auto type = cast<MemRefType>(buffer.getType());
   SmallVector<int64_t> parallel = parallelAccesses(buffer);
@@ -124,11 +127,17 @@ static void attachArrayDirectives(stream::BufferOp buffer) {
   if (buffer.getPingPong())
     words *= 2;
   StringRef memory = words <= 128 ? "lutram" : words <= 2048 ? "bram" : "uram";
+  if (memories)
+    if (auto chosen = memories.getAs<StringAttr>(buffer.getSym()))
+      memory = chosen;
   buffer->setAttr(hls::kStorageAttr,
                   hls::StorageAttr::get(context, "ram_2p", memory));
 }
 
 void streamtensor::attachDirectives(func::FuncOp task) {
   attachLoopDirectives(task);
-  task.walk([](stream::BufferOp buffer) { attachArrayDirectives(buffer); });
+  auto memories = task->getAttrOfType<DictionaryAttr>(dataflow::kMemoriesAttr);
+  task.walk([&](stream::BufferOp buffer) {
+    attachArrayDirectives(buffer, memories);
+  });
 }

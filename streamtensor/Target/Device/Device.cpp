@@ -14,7 +14,7 @@
 
 #include "streamtensor/Target/Device/ObjectReader.h"
 
-#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 using namespace streamtensor;
 using llvm::StringRef;
@@ -32,10 +32,19 @@ const Description kDescriptions[] = {
 #include "Devices.inc"
 };
 
+/// Bounds of what can be believed; the largest device of 2026 has 10^7 LUTs.
+constexpr int64_t kMostResources = int64_t(1) << 30;
+constexpr int64_t kMostChannels = 1024;
+constexpr int64_t kMostMegahertz = 10000;
+constexpr size_t kMostDies = 16;
+
 bool readResources(ObjectReader &reader, DeviceResources &out) {
-  return reader.fact("lut", out.lut) && reader.fact("ff", out.ff) &&
-         reader.fact("bram36", out.bram36) && reader.fact("uram", out.uram) &&
-         reader.fact("dsp", out.dsp);
+  auto read = [&](const char *key, int64_t &count) {
+    return reader.fact(key, count, kMostResources);
+  };
+  return read("lut", out.lut) && read("ff", out.ff) &&
+         read("bram36", out.bram36) && read("uram", out.uram) &&
+         read("dsp", out.dsp);
 }
 
 } // namespace
@@ -54,6 +63,17 @@ std::optional<DeviceInfo> streamtensor::findDevice(StringRef name,
     if (name == description.name)
       return parseDevice(description.text, error);
     known += (known.empty() ? "" : ", ") + std::string(description.name);
+  }
+  if (name.ends_with(".json")) {
+    auto file = llvm::MemoryBuffer::getFile(name);
+    if (!file) {
+      error = "cannot read '" + name.str() + "': " + file.getError().message();
+      return std::nullopt;
+    }
+    std::optional<DeviceInfo> device = parseDevice((*file)->getBuffer(), error);
+    if (!device)
+      error = name.str() + ": " + error;
+    return device;
   }
   error = "expected a target among " + known + " but got '" + name.str() + "'";
   return std::nullopt;
@@ -78,10 +98,10 @@ std::optional<DeviceInfo> streamtensor::parseDevice(StringRef text,
   bool complete =
       reader.text("name", device.name) && reader.text("title", device.title) &&
       reader.fact("part", device.part) &&
-      reader.fact("clock_mhz", device.clockMHz) &&
+      reader.fact("clock_mhz", device.clockMHz, kMostMegahertz) &&
       readResources(reader, device.resources) &&
       reader.fact("memory_kind", device.memoryKind) &&
-      reader.fact("memory_channels", device.memoryChannels) &&
+      reader.fact("memory_channels", device.memoryChannels, kMostChannels) &&
       reader.fact("channel_bytes", device.channelBytes) &&
       reader.fact("peak_gigabytes_per_second", device.peakGigabytesPerSecond) &&
       reader.fact("memory_efficiency", device.memoryEfficiency) &&
@@ -112,8 +132,27 @@ std::optional<DeviceInfo> streamtensor::parseDevice(StringRef text,
       return std::nullopt;
     device.dies.push_back(std::move(info));
   }
-  if (device.dies.empty()) {
-    error = name + ".dies: expected at least one die";
+  if (device.dies.empty() || device.dies.size() > kMostDies) {
+    error = name + ".dies: expected 1 to " + std::to_string(kMostDies) +
+            " dies but got " + std::to_string(device.dies.size());
+    return std::nullopt;
+  }
+  unsigned memoryDies = 0;
+  for (size_t i = 0; i < device.dies.size(); ++i) {
+    const std::string &die = device.dies[i].name;
+    memoryDies += die == device.memoryDie;
+    for (size_t j = 0; j < i; ++j)
+      if (die.empty() || device.dies[j].name == die) {
+        error = name +
+                ".dies: expected a name of its own for each die but "
+                "got '" +
+                die + "' twice";
+        return std::nullopt;
+      }
+  }
+  if (memoryDies != 1) {
+    error = name + ".memory_die: expected the name of a die but got '" +
+            device.memoryDie + "'";
     return std::nullopt;
   }
   return device;

@@ -64,12 +64,14 @@ struct DeviceInfo {
 /// Keys of all devices, in the order of the documentation.
 std::vector<std::string> deviceNames();
 
-/// The device called `name`. Nothing, and what is known in `error`, when there
+/// The device called `name`, or the one that the file `name` (which ends in
+/// .json) describes. Nothing, and what is known or wrong in `error`, when there
 /// is none.
 std::optional<DeviceInfo> findDevice(llvm::StringRef name, std::string &error);
 
 /// Reads a description. Nothing, and the cause in `error`, for malformed JSON,
-/// a missing or unknown key, a wrong type, or a fact without a source.
+/// a missing or unknown key, a wrong type, a number that is no hardware's, a
+/// fact without a source, or a memory die that is not among the dies.
 std::optional<DeviceInfo> parseDevice(llvm::StringRef json, std::string &error);
 
 } // namespace streamtensor

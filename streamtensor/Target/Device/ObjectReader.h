@@ -26,6 +26,12 @@ namespace streamtensor {
 /// Reads the members of an object once each; what is left over is unknown.
 class ObjectReader {
 public:
+  /// Numbers above these are no facts about hardware, and sums and products of
+  /// a few of them would not fit 64 bits.
+  static constexpr int64_t kMostCount = int64_t(1) << 24;
+  static constexpr int64_t kMostFact = int64_t(1) << 40;
+  static constexpr double kMostNumber = 1e9;
+
   ObjectReader(const llvm::json::Object &object, std::string path,
                std::string &error)
       : members(object), path(std::move(path)), error(error) {}
@@ -42,7 +48,7 @@ public:
     return true;
   }
 
-  /// An integer of at least 0.
+  /// An integer of at least 0 and at most kMostCount.
   bool integer(llvm::StringRef key, int64_t &out) {
     const llvm::json::Value *member = find(key);
     if (!member)
@@ -50,6 +56,8 @@ public:
     std::optional<int64_t> value = member->getAsInteger();
     if (!value || *value < 0)
       return fail(key, "expected an integer of at least 0");
+    if (*value > kMostCount)
+      return failMost(key, kMostCount, *value);
     out = *value;
     return true;
   }
@@ -77,13 +85,15 @@ public:
     out = text->str();
     return true;
   }
-  bool fact(llvm::StringRef key, int64_t &out) {
+  bool fact(llvm::StringRef key, int64_t &out, int64_t most = kMostFact) {
     const llvm::json::Value *value = factValue(key);
     if (!value)
       return false;
     std::optional<int64_t> number = value->getAsInteger();
     if (!number || *number < 0)
       return fail(key, "expected an integer of at least 0 as value");
+    if (*number > most)
+      return failMost(key, most, *number);
     out = *number;
     return true;
   }
@@ -94,6 +104,8 @@ public:
     std::optional<double> number = value->getAsNumber();
     if (!number || *number < 0)
       return fail(key, "expected a number of at least 0 as value");
+    if (!(*number <= kMostNumber))
+      return failMost(key, int64_t(kMostNumber), *number);
     out = *number;
     return true;
   }
@@ -142,6 +154,12 @@ public:
   }
 
 private:
+  template <typename T>
+  bool failMost(llvm::StringRef key, int64_t most, T value) {
+    return fail(key, "expected at most " + std::to_string(most) + " but got " +
+                         std::to_string(value));
+  }
+
   const llvm::json::Value *find(llvm::StringRef key) {
     seen.insert(key.str());
     const llvm::json::Value *member = members.get(key);

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "streamtensor/Dialect/Dataflow/IR/Placement.h"
 #include "streamtensor/Target/HLSCpp/Emitter.h"
 #include "streamtensor/Target/HLSCpp/HLSCpp.h"
 
@@ -200,6 +201,9 @@ LogicalResult Emitter::emitStream(stream::StreamOp op) {
   if (op.getReason())
     os << " // " << StringRef(*op.getReason()).split('\n').first.rtrim('\\');
   os << "\n";
+  if (auto memory = op->getAttrOfType<StringAttr>(dataflow::kMemoryAttr))
+    pragma() << "bind_storage variable=" << name
+             << " type=fifo impl=" << memory.getValue() << "\n";
   return success();
 }
 

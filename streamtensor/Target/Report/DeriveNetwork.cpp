@@ -17,6 +17,7 @@
 #include "streamtensor/Analysis/Estimate/LoopFacts.h"
 #include "streamtensor/Analysis/Estimate/TaskSchedule.h"
 #include "streamtensor/Analysis/LinearOffset.h"
+#include "streamtensor/Dialect/Dataflow/IR/Placement.h"
 #include "streamtensor/Dialect/HLS/IR/HLS.h"
 #include "streamtensor/Dialect/Stream/IR/Stream.h"
 
@@ -565,6 +566,8 @@ LogicalResult Derivation::addGroup(func::FuncOp group) {
     fifo.name = op.getSym().str();
     fifo.depth = op.getType().getDepth();
     fifo.widthBits = op.getType().getTokenBits();
+    if (auto stages = op->getAttrOfType<IntegerAttr>(dataflow::kCrossingAttr))
+      fifo.crossing = stages.getInt();
     fifoOf[fifo.name] = network.fifos.size();
     network.fifos.push_back(std::move(fifo));
   }

@@ -12,6 +12,7 @@
 
 #include "streamtensor/Target/Report/DesignInfo.h"
 
+#include "streamtensor/Dialect/Dataflow/IR/Placement.h"
 #include "streamtensor/Dialect/HLS/IR/HLS.h"
 #include "streamtensor/Dialect/ITensor/IR/ITensor.h"
 #include "streamtensor/Dialect/Stream/IR/Stream.h"
@@ -49,12 +50,8 @@ const TaskInfo *DesignInfo::findTask(StringRef name) const {
   return nullptr;
 }
 
-ResourceUse DesignInfo::resources() const {
-  ResourceUse total;
-  for (const TaskInfo &task : tasks)
-    total += task.estimate.resources;
-  for (const FifoInfo &fifo : fifos)
-    total += estimateFifo(fifo.depth, fifo.tokenBits);
+std::vector<std::pair<std::string, ResourceUse>> DesignInfo::ports() const {
+  std::vector<std::pair<std::string, ResourceUse>> result;
   llvm::StringMap<int64_t> bundles;
   for (const ArgumentInfo &argument : arguments) {
     int64_t &bits = bundles[argument.bundle];
@@ -64,9 +61,21 @@ ResourceUse DesignInfo::resources() const {
     auto bundle = bundles.find(argument.bundle);
     if (bundle == bundles.end())
       continue;
-    total += estimatePort(bundle->second, argument.burstBeats);
+    result.emplace_back(argument.bundle,
+                        estimatePort(bundle->second, argument.burstBeats));
     bundles.erase(bundle);
   }
+  return result;
+}
+
+ResourceUse DesignInfo::resources() const {
+  ResourceUse total;
+  for (const TaskInfo &task : tasks)
+    total += task.estimate.resources;
+  for (const FifoInfo &fifo : fifos)
+    total += fifo.resources();
+  for (const auto &[bundle, use] : ports())
+    total += use;
   return total;
 }
 
@@ -286,6 +295,7 @@ LogicalResult Collector::collectTask(func::FuncOp group, hls::TaskOp call) {
   task.kind = stringAttr(function->getAttr("kind"));
   task.group = group.getName().str();
   task.source = stringAttr(function->getAttr("source"));
+  task.die = stringAttr(function->getAttr(dataflow::kDieAttr));
   task.scheduleReason =
       stringAttr(function->getAttr("dataflow.schedule_reason"));
   if (auto macs = function->getAttrOfType<IntegerAttr>("macs"))
@@ -360,6 +370,10 @@ LogicalResult Collector::collectGroup(func::FuncOp group) {
     fifo.group = group.getName().str();
     fifo.reason = op.getReason() ? op.getReason()->str() : "";
     fifo.depth = op.getType().getDepth();
+    if (auto stages = op->getAttrOfType<IntegerAttr>(dataflow::kCrossingAttr))
+      fifo.crossing = stages.getInt();
+    if (auto memory = op->getAttrOfType<StringAttr>(dataflow::kMemoryAttr))
+      fifo.memory = parseMemoryKind(memory);
     fifo.tokens = op.getTokens() ? static_cast<int64_t>(*op.getTokens()) : 0;
     fifo.tokenBits = op.getType().getTokenBits();
     if (fifo.tokens <= 0)

@@ -56,15 +56,27 @@ struct ArgumentInfo {
 struct FifoInfo {
   std::string name, group, producer, consumer, reason;
   int64_t depth = 0;
+  int64_t crossing = 0; ///< register stages between dies
+  /// What it is built of; what synthesis chooses by itself when nothing is
+  /// said.
+  std::optional<MemoryKind> memory;
   int64_t tokens = 0; ///< in one run
   int64_t tokenBits = 0;
 
   int64_t bits() const { return depth * tokenBits; }
+  MemoryKind kind() const {
+    return memory.value_or(fifoKind(depth, tokenBits));
+  }
+  /// Estimated.
+  ResourceUse resources() const {
+    return estimateFifo(depth, tokenBits, kind());
+  }
 };
 
 /// A process.
 struct TaskInfo {
   std::string name, kind, group, source, argument;
+  std::string die;            ///< empty when it was not assigned to one
   std::string scheduleReason; ///< empty when its schedule is the usual one
   int64_t macs = 0;           ///< in one run
   TaskEstimate estimate;
@@ -114,7 +126,9 @@ struct DesignInfo {
   const ArgumentInfo *findArgument(llvm::StringRef name) const;
   const TaskInfo *findTask(llvm::StringRef name) const;
 
-  /// Estimated: tasks, FIFOs, and the buffers of memory ports, once per bundle.
+  /// The buffers of memory ports, by bundle; estimated.
+  std::vector<std::pair<std::string, ResourceUse>> ports() const;
+  /// Tasks, FIFOs and ports; estimated.
   ResourceUse resources() const;
 };
 

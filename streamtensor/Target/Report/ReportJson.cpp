@@ -54,8 +54,11 @@ private:
   void writeConverters();
   void writeMemory();
   void writeDma();
+  void writeResource(llvm::StringRef key, int64_t used, int64_t available);
   void writeResources();
   void writeRoofline();
+  void writeStorage(const ResourceUse &use);
+  void writeDies();
   void writeAllocation();
   MemoryFigures memoryFigures() const;
   /// A number, or null where it is not known.
@@ -214,6 +217,14 @@ void ReportWriter::writeFusion() {
   });
 }
 
+/// All counts but DSP blocks.
+void ReportWriter::writeStorage(const ResourceUse &use) {
+  json.attribute("lut", use.lut);
+  json.attribute("ff", use.ff);
+  json.attribute("bram18", use.bram18);
+  json.attribute("uram", use.uram);
+}
+
 void ReportWriter::writeTasks() {
   json.attributeArray("tasks", [&] {
     for (const TaskInfo &task : design.tasks)
@@ -233,11 +244,11 @@ void ReportWriter::writeTasks() {
         json.attribute("ii_cause", causeName(task.estimate.cause));
         const ResourceUse &use = task.estimate.resources;
         json.attribute("dsp", use.dsp);
-        json.attribute("lut", use.lut);
-        json.attribute("ff", use.ff);
-        json.attribute("bram18", use.bram18);
-        json.attribute("uram", use.uram);
-        json.attribute("die", nullptr);
+        writeStorage(use);
+        if (task.die.empty())
+          json.attribute("die", nullptr);
+        else
+          json.attribute("die", task.die);
       });
   });
 }
@@ -270,6 +281,9 @@ void ReportWriter::writeFifos() {
         json.attribute("tokens", fifo.tokens);
         json.attribute("depth", fifo.depth);
         json.attribute("bits", fifo.bits());
+        json.attribute("memory", memoryKindName(fifo.kind()));
+        json.attribute("crossing", fifo.crossing);
+        writeStorage(fifo.resources());
         // Counted when a run counts it; until then it is simulated.
         json.attribute("peak", nullptr);
         auto peak = options.simulatedPeaks.find(fifo.name);
@@ -348,24 +362,35 @@ void ReportWriter::writeDma() {
   });
 }
 
+void ReportWriter::writeResource(llvm::StringRef key, int64_t used,
+                                 int64_t available) {
+  json.attributeObject(key, [&] {
+    json.attribute("used", used);
+    json.attribute("available", available);
+    json.attribute("percent", available == 0
+                                  ? 0.0
+                                  : 100.0 * static_cast<double>(used) /
+                                        static_cast<double>(available));
+  });
+}
+
 void ReportWriter::writeResources() {
   ResourceUse total = design.resources();
   json.attributeObject("resources", [&] {
-    auto write = [&](llvm::StringRef key, int64_t used, int64_t available) {
-      json.attributeObject(key, [&] {
-        json.attribute("used", used);
-        json.attribute("available", available);
-        json.attribute("percent", available == 0
-                                      ? 0.0
-                                      : 100.0 * static_cast<double>(used) /
-                                            static_cast<double>(available));
-      });
-    };
-    write("dsp", total.dsp, device.resources.dsp);
-    write("lut", total.lut, device.resources.lut);
-    write("ff", total.ff, device.resources.ff);
-    write("bram36", llvm::divideCeil(total.bram18, 2), device.resources.bram36);
-    write("uram", total.uram, device.resources.uram);
+    writeResource("dsp", total.dsp, device.resources.dsp);
+    writeResource("lut", total.lut, device.resources.lut);
+    writeResource("ff", total.ff, device.resources.ff);
+    writeResource("bram36", llvm::divideCeil(total.bram18, 2),
+                  device.resources.bram36);
+    writeResource("uram", total.uram, device.resources.uram);
+    json.attributeArray("ports", [&] {
+      for (const auto &[bundle, use] : design.ports())
+        json.object([&, bundle = bundle, use = use] {
+          json.attribute("name", bundle);
+          writeStorage(use);
+        });
+    });
+    writeDies();
     json.attribute("label", "estimated");
   });
 }
@@ -397,6 +422,35 @@ void ReportWriter::writeRoofline() {
   });
 }
 
+/// What is on each die: its tasks, the FIFOs that they read, and, where the
+/// memory is, its ports. Nothing for a design that was not assigned.
+void ReportWriter::writeDies() {
+  const bool isAssigned =
+      llvm::any_of(design.tasks, [](const auto &t) { return !t.die.empty(); });
+  llvm::StringMap<ResourceUse> used;
+  for (const TaskInfo &task : design.tasks)
+    used[task.die] += task.estimate.resources;
+  for (const FifoInfo &fifo : design.fifos)
+    if (const TaskInfo *reader = design.findTask(fifo.consumer))
+      used[reader->die] += fifo.resources();
+  for (const auto &[bundle, use] : design.ports())
+    used[device.memoryDie] += use;
+  json.attributeArray("dies", [&] {
+    if (!isAssigned)
+      return;
+    for (const DieInfo &die : device.dies)
+      json.object([&] {
+        const ResourceUse use = used.lookup(die.name);
+        json.attribute("name", die.name);
+        writeResource("dsp", use.dsp, die.resources.dsp);
+        writeResource("lut", use.lut, die.resources.lut);
+        writeResource("ff", use.ff, die.resources.ff);
+        writeResource("bram18", use.bram18, 2 * die.resources.bram36);
+        writeResource("uram", use.uram, die.resources.uram);
+      });
+  });
+}
+
 void ReportWriter::writeAllocation() {
   json.attributeObject("allocation", [&] {
     json.attribute("strategy", options.fifoStrategy);
@@ -404,6 +458,8 @@ void ReportWriter::writeAllocation() {
     json.attribute("lp_seconds", options.lpSeconds
                                      ? llvm::json::Value(*options.lpSeconds)
                                      : llvm::json::Value(nullptr));
+    optional("dies", options.dies);
+    optional("memories", options.memories);
     optional("certificate", options.certificate);
   });
 }

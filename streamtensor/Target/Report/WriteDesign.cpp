@@ -18,6 +18,7 @@
 #include "streamtensor/Sim/TimedReport.h"
 #include "streamtensor/Support/Sha256.h"
 #include "streamtensor/Target/Connectivity/Connectivity.h"
+#include "streamtensor/Target/Connectivity/Floorplan.h"
 #include "streamtensor/Target/HLSCpp/HLSCpp.h"
 #include "streamtensor/Target/Report/DeriveNetwork.h"
 #include "streamtensor/Target/Report/Passes.h"
@@ -37,7 +38,7 @@ using namespace streamtensor;
 
 /// Targets without Vitis: the C simulation. With it: kernel object and binary.
 static std::string makefile(StringRef function, StringRef part,
-                            int64_t clockMHz) {
+                            int64_t clockMHz, bool hasFloorplan) {
   std::string text;
   llvm::raw_string_ostream os(text);
   os << "# Written by streamtensor-compile.\n"
@@ -66,10 +67,13 @@ static std::string makefile(StringRef function, StringRef part,
         "none\" >&2; exit 2; }\n"
         "\t$(VPP) -c -t hw --platform $(PLATFORM) -k "
      << function << " -Ihls/include hls/kernel.cpp -o $@\n\n"
-     << function << ".xclbin: " << function
-     << ".xo connectivity.cfg\n"
-        "\t$(VPP) -l -t hw --platform $(PLATFORM) --config connectivity.cfg "
-     << function << ".xo -o $@\n";
+     << function << ".xclbin: " << function << ".xo connectivity.cfg"
+     << (hasFloorplan ? " floorplan.tcl" : "")
+     << "\n\t$(VPP) -l -t hw --platform $(PLATFORM) --config connectivity.cfg ";
+  if (hasFloorplan)
+    os << "--vivado.prop "
+          "run.impl_1.STEPS.OPT_DESIGN.TCL.PRE=$(abspath floorplan.tcl) ";
+  os << function << ".xo -o $@\n";
   return text;
 }
 
@@ -149,6 +153,9 @@ static LogicalResult writeConstants(ModuleOp module, const DesignInfo &design,
 /// More work than this takes seconds.
 static constexpr int64_t kMostWork = 10'000'000;
 
+/// One run that sees each wait may take more.
+static constexpr int64_t kMostExplainedWork = 30'000'000;
+
 /// The largest values at which a compile can afford a simulation: each is
 /// halved until the work is small enough, or there is nothing to halve.
 static ParameterValues affordableValues(const TimedNetwork &network) {
@@ -186,7 +193,7 @@ static LogicalResult simulateDesign(ModuleOp module,
   options.values = values;
   std::string error;
   // Where the time goes is known of each single wait, which nothing can pass.
-  const bool explains = simulationWork(network, values) <= kMostWork;
+  const bool explains = simulationWork(network, values) <= kMostExplainedWork;
   std::optional<ExplainedRun> run =
       explains ? explainTime(network, options, error)
                : simulateUnexplained(network, options, error);
@@ -224,6 +231,9 @@ static LogicalResult simulateDesign(ModuleOp module,
   simulation["chain"] = std::move(chain);
   simulation["lost_to_fifos"] = breakdown.lostToFifos;
   summary = timedReportText(network, options, *run);
+  if (!explains)
+    summary += "too large to say here what bounds it; `streamtensor simulate` "
+               "says it\n";
   llvm::json::Object sizes;
   for (const auto &[name, value] : values)
     sizes[name] = value;
@@ -323,6 +333,37 @@ streamtensor::collectPlacedDesign(ModuleOp module, const DeviceInfo &device,
   return design;
 }
 
+/// What is assigned to dies, for a device of several: tasks, and FIFOs where
+/// they are read.
+static std::vector<PlacedCell> placedCells(const DesignInfo &design,
+                                           const DeviceInfo &device) {
+  std::vector<PlacedCell> cells;
+  if (device.dies.size() < 2)
+    return cells;
+  for (const TaskInfo &task : design.tasks)
+    if (!task.die.empty())
+      cells.push_back({task.name + "_U0", task.die});
+  for (const FifoInfo &fifo : design.fifos)
+    if (const TaskInfo *reader = design.findTask(fifo.consumer);
+        reader && !reader->die.empty())
+      cells.push_back({fifo.name + "_U", reader->die});
+  return cells;
+}
+
+/// A module that was assigned for one target cannot be written for another.
+static LogicalResult checkDies(ModuleOp module, const DesignInfo &design,
+                               const DeviceInfo &device) {
+  for (const TaskInfo &task : design.tasks)
+    if (!task.die.empty() && llvm::none_of(device.dies, [&](const auto &die) {
+          return die.name == task.die;
+        }))
+      return module.emitError()
+             << "expected a die of target '" << device.name << "' for task '"
+             << task.name << "' but got '" << task.die
+             << "'; compile from phase vectorized for another target";
+  return success();
+}
+
 LogicalResult streamtensor::writeDesign(ModuleOp module,
                                         const DesignOptions &options,
                                         StringRef outputDir,
@@ -334,6 +375,8 @@ LogicalResult streamtensor::writeDesign(ModuleOp module,
   std::vector<MemoryPort> ports;
   FailureOr<DesignInfo> design = collectPlacedDesign(module, *device, ports);
   if (failed(design))
+    return failure();
+  if (failed(checkDies(module, *design, *device)))
     return failure();
   std::string kernel;
   llvm::raw_string_ostream kernelStream(kernel);
@@ -383,12 +426,21 @@ LogicalResult streamtensor::writeDesign(ModuleOp module,
     writeConnectivity(design->function, ports, /*die=*/"", device->clockMHz,
                       os);
   });
-  std::string make = makefile(design->function, device->part, device->clockMHz);
+  std::string floorplan;
+  if (const std::vector<PlacedCell> cells = placedCells(*design, *device);
+      !cells.empty())
+    floorplan = text([&](llvm::raw_ostream &os) {
+      writeFloorplan(design->function, cells, os);
+    });
+  std::string make = makefile(design->function, device->part, device->clockMHz,
+                              !floorplan.empty());
   // The interface comes last: a directory without it is no design.
   return failure(
       failed(writeFile(module, outputDir, "hls/kernel.cpp", kernel)) ||
       failed(writeHeaders(module, outputDir)) ||
       failed(writeFile(module, outputDir, "connectivity.cfg", connectivity)) ||
+      (!floorplan.empty() &&
+       failed(writeFile(module, outputDir, "floorplan.tcl", floorplan))) ||
       (*network &&
        failed(writeFile(module, outputDir, "network.pn.json", networkText))) ||
       (certificate &&

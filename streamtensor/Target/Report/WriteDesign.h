@@ -44,6 +44,9 @@ struct DesignOptions {
   std::optional<double> allocationSeconds;
   /// Of that, the linear programs.
   std::optional<double> lpSeconds;
+  /// How tasks were assigned to dies, and arrays and FIFOs to memories, when
+  /// this compile did it.
+  std::optional<llvm::json::Value> dies, memories;
   /// The certificate of the FIFO depths, when there is one.
   std::optional<llvm::json::Value> certificate;
   /// Whether a design that may deadlock is an error.

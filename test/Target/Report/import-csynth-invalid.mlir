@@ -9,6 +9,8 @@
 // RUN: not streamtensor-opt %t/hls.mlir --st-import-csynth="path=%t/loop.xml target=u280" 2>&1 | FileCheck %s --check-prefix=LOOP
 // RUN: not streamtensor-opt %t/hls.mlir --st-import-csynth="path=%t/trips.xml target=u280" 2>&1 | FileCheck %s --check-prefix=TRIPS
 // RUN: not streamtensor-opt %t/hls.mlir --st-import-csynth="path=%t/number.xml target=u280" 2>&1 | FileCheck %s --check-prefix=NUMBER
+// RUN: not streamtensor-opt %t/hls.mlir --st-import-csynth="path=%t/huge.xml target=u280" 2>&1 | FileCheck %s --check-prefix=HUGE
+// RUN: not streamtensor-opt %t/hls.mlir --st-import-csynth="path=%t/slow.xml target=u280" 2>&1 | FileCheck %s --check-prefix=SLOW
 // RUN: not streamtensor-opt %t/hls.mlir --st-import-csynth="path=%t/reports target=u280" 2>&1 | FileCheck %s --check-prefix=MISSING
 // RUN: not streamtensor-opt %t/hls.mlir --st-import-csynth="path=%t/empty target=u280" 2>&1 | FileCheck %s --check-prefix=EMPTY
 // RUN: streamtensor-opt %t/hls.mlir --st-import-csynth="path=%t/good.xml target=u280" -o /dev/null
@@ -22,6 +24,8 @@
 // LOOP: report of loop 'row': expected one of 'scale'
 // TRIPS: report of loop 'scale': expected 100 iterations but got 64; the report is of another design
 // NUMBER: {{.*}}number.xml: expected a count in <LUT> of <Resources> but got 'many'
+// HUGE: {{.*}}huge.xml: expected at most 1073741824 in <LUT> of <Resources> but got 9223372036854775807
+// SLOW: {{.*}}slow.xml: expected at most 1125899906842624 in <Worst-caseLatency> of <SummaryOfOverallLatency> but got 9223372036854775807
 // MISSING: expected a report of task 'once' among those of the whole design of 'twice'
 // EMPTY: synthesis reports: expected csynth.xml or *_csynth.xml in '{{.*}}empty'
 
@@ -93,4 +97,16 @@ func.func private @once(%x: !stream.stream<1xf32, 2>, %y: !stream.stream<1xf32, 
 <UserAssignments><Part>xcu280-fsvh2892-2L-e</Part><TopModelName>twice</TopModelName><TargetClockPeriod>3.33</TargetClockPeriod></UserAssignments>
 <PerformanceEstimates><SummaryOfOverallLatency><Worst-caseLatency>208</Worst-caseLatency></SummaryOfOverallLatency></PerformanceEstimates>
 <AreaEstimates><Resources><BRAM_18K>0</BRAM_18K><DSP>3</DSP><FF>400</FF><LUT>many</LUT></Resources></AreaEstimates>
+</profile>
+//--- huge.xml
+<profile>
+<UserAssignments><Part>xcu280-fsvh2892-2L-e</Part><TopModelName>twice</TopModelName><TargetClockPeriod>3.33</TargetClockPeriod></UserAssignments>
+<PerformanceEstimates><SummaryOfOverallLatency><Worst-caseLatency>208</Worst-caseLatency></SummaryOfOverallLatency></PerformanceEstimates>
+<AreaEstimates><Resources><BRAM_18K>0</BRAM_18K><DSP>3</DSP><FF>400</FF><LUT>9223372036854775807</LUT></Resources></AreaEstimates>
+</profile>
+//--- slow.xml
+<profile>
+<UserAssignments><Part>xcu280-fsvh2892-2L-e</Part><TopModelName>twice</TopModelName><TargetClockPeriod>3.33</TargetClockPeriod></UserAssignments>
+<PerformanceEstimates><SummaryOfOverallLatency><Worst-caseLatency>9223372036854775807</Worst-caseLatency></SummaryOfOverallLatency></PerformanceEstimates>
+<AreaEstimates><Resources><BRAM_18K>0</BRAM_18K><DSP>3</DSP><FF>400</FF><LUT>250</LUT></Resources></AreaEstimates>
 </profile>

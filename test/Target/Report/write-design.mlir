@@ -121,6 +121,13 @@
 // REPORT-NEXT:   "tokens": 3,
 // REPORT-NEXT:   "depth": 2,
 // REPORT-NEXT:   "bits": 256,
+// Two tokens are in shift registers: 18 + 128 LUTs.
+// REPORT-NEXT:   "memory": "srl",
+// REPORT-NEXT:   "crossing": 0,
+// REPORT-NEXT:   "lut": 146,
+// REPORT-NEXT:   "ff": 8,
+// REPORT-NEXT:   "bram18": 0,
+// REPORT-NEXT:   "uram": 0,
 // REPORT-NEXT:   "peak": null,
 // REPORT-NEXT:   "simulated_peak": 2,
 // REPORT-NEXT:   "reason": "latency of scale"

@@ -12,6 +12,7 @@
 
 #include "streamtensor/Dialect/Dataflow/IR/Dataflow.h"
 
+#include "streamtensor/Dialect/Dataflow/IR/Placement.h"
 #include "streamtensor/Dialect/Dataflow/IR/RuntimeSizes.h"
 
 #include "mlir/IR/Builders.h"
@@ -71,10 +72,80 @@ static LogicalResult verifyParameters(Operation *op, Attribute value) {
   return success();
 }
 
+//===----------------------------------------------------------------------===//
+// Dies and memories
+//===----------------------------------------------------------------------===//
+
+static bool isArrayMemory(StringRef kind) {
+  return kind == "lutram" || kind == "bram" || kind == "uram";
+}
+
+static LogicalResult verifyDie(Operation *op, Attribute value) {
+  auto name = dyn_cast<StringAttr>(value);
+  if (!isa<TaskOp, FunctionOpInterface>(op) || !name || name.empty())
+    return op->emitOpError()
+           << "expected '" << kDieAttr
+           << "' to be the name of a die, on a task or its function, but got "
+           << value;
+  return success();
+}
+
+static LogicalResult verifyMemories(Operation *op, Attribute value) {
+  auto kinds = dyn_cast<DictionaryAttr>(value);
+  if (!isa<TaskOp, FunctionOpInterface>(op) || !kinds)
+    return op->emitOpError()
+           << "expected '" << kMemoriesAttr
+           << "' to be a dictionary on a task or its function but got "
+           << value;
+  for (NamedAttribute entry : kinds) {
+    auto kind = dyn_cast<StringAttr>(entry.getValue());
+    if (!kind || !isArrayMemory(kind))
+      return op->emitOpError()
+             << "expected lutram, bram or uram for array '"
+             << entry.getName().getValue() << "' but got " << entry.getValue();
+  }
+  return success();
+}
+
+/// A FIFO before and after the conversion to streams; streams come later than
+/// this dialect, so it is known by name.
+static bool isFifo(Operation *op) {
+  StringRef name = op->getName().getStringRef();
+  return name == "itensor.instance" || name == "stream.stream";
+}
+
+static LogicalResult verifyFifoMemory(Operation *op, Attribute value) {
+  auto kind = dyn_cast<StringAttr>(value);
+  if (!isFifo(op) || !kind || !(kind == "srl" || isArrayMemory(kind)))
+    return op->emitOpError() << "expected '" << kMemoryAttr
+                             << "' to be srl, lutram, bram or uram, on a fifo, "
+                                "but got "
+                             << value;
+  return success();
+}
+
+static LogicalResult verifyCrossing(Operation *op, Attribute value) {
+  auto stages = dyn_cast<IntegerAttr>(value);
+  if (!isFifo(op) || !stages || !stages.getType().isInteger(64) ||
+      stages.getInt() < 1 || stages.getInt() > kMostStages)
+    return op->emitOpError()
+           << "expected '" << kCrossingAttr << "' to be 1 to " << kMostStages
+           << " stages, on a fifo, but got " << value;
+  return success();
+}
+
 LogicalResult DataflowDialect::verifyOperationAttribute(Operation *op,
                                                         NamedAttribute entry) {
   if (entry.getName() == kParametersAttr)
     return verifyParameters(op, entry.getValue());
+  if (entry.getName() == kDieAttr)
+    return verifyDie(op, entry.getValue());
+  if (entry.getName() == kMemoriesAttr)
+    return verifyMemories(op, entry.getValue());
+  if (entry.getName() == kMemoryAttr)
+    return verifyFifoMemory(op, entry.getValue());
+  if (entry.getName() == kCrossingAttr)
+    return verifyCrossing(op, entry.getValue());
   if (entry.getName() != kDimsAttr)
     return success();
   if (op->getNumResults() != 1)
