@@ -69,16 +69,11 @@ public:
     }
   }
 
-  /// How many times there are, and how many of them are at most `limit`.
-  int64_t size() const {
+  size_t numRuns() const { return runs.size() - head; }
+  /// How many times are at most `limit`, or more than `most` of them.
+  int64_t sizeUntil(int64_t limit, int64_t most = INT64_MAX) const {
     int64_t size = 0;
-    for (size_t i = head; i < runs.size(); ++i)
-      size += runs[i].count;
-    return size;
-  }
-  int64_t sizeUntil(int64_t limit) const {
-    int64_t size = 0;
-    for (size_t i = head; i < runs.size(); ++i) {
+    for (size_t i = head; i < runs.size() && size <= most; ++i) {
       const Run &run = runs[i];
       if (run.first > limit)
         break;
@@ -112,6 +107,12 @@ public:
         ++j, b = 0;
     }
     return i == runs.size() && j == other.runs.size();
+  }
+  /// Whether there are at least `count` times.
+  bool holds(int64_t count) const {
+    for (size_t i = runs.size(); i > head && count > 0; --i)
+      count -= runs[i - 1].count;
+    return count <= 0;
   }
   /// Takes `count` times from the front, from as many runs as needed.
   void popMany(int64_t count) {

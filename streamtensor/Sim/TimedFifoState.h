@@ -99,18 +99,29 @@ public:
   int64_t numTokens() const { return numWritten; }
   int64_t capacity() const { return depth; }
 
+  /// How it was. Queues of many runs are left out: they are not compared.
+  struct Mark {
+    int64_t initialLeft = 0, freeLeft = 0, numWritten = 0, numRead = 0,
+            noted = 0, freed = 0;
+    /// Tokens and slots that were there for those who came.
+    int64_t oldTokens = 0, oldSlots = 0;
+    bool hasTokens = false, hasFrees = false, hasPeak = false;
+    TimeRuns tokens, frees, peakWrites, peakFrees;
+  };
+  /// Writer and reader are at `writerAt` and `readerAt`.
+  void mark(Mark &mark, int64_t writerAt, int64_t readerAt) const;
   /// Whether nothing has happened since it was `then`.
-  bool isSame(const TimedFifoState &then) const {
+  bool isSame(const Mark &then) const {
     return numWritten == then.numWritten && numRead == then.numRead;
   }
   /// How many times more the same can happen as has happened since it was
-  /// `then`, all `shift` cycles later; 0: none, or it is not known. Where
-  /// writer and reader stand now, what lies before is there for them, whenever
-  /// it came: `writerAt` and `readerAt`.
-  int64_t repeatsOf(const TimedFifoState &then, int64_t shift, int64_t writerAt,
+  /// `then`, all `shift` cycles later; 0: none, or it is not known. Where writer
+  /// and reader stand now, what lies before is there for them, whenever it came:
+  /// `writerAt` and `readerAt`.
+  int64_t repeatsOf(const Mark &then, int64_t shift, int64_t writerAt,
                     int64_t readerAt) const;
   /// So many times more.
-  void repeat(const TimedFifoState &then, int64_t periods, int64_t shift,
+  void repeat(const Mark &then, int64_t periods, int64_t shift,
               int64_t writerAt, int64_t readerAt);
 
 private:
@@ -119,18 +130,18 @@ private:
                             int64_t count) {
     return count == 1 ? 1 : std::min(count, (limit - first) / step + 1);
   }
-  bool areTokensShifted(const TimedFifoState &then, int64_t shift,
+  bool areTokensShifted(const Mark &then, int64_t shift,
                         int64_t readerAt) const {
-    return initialLeft == then.initialLeft &&
+    return then.hasTokens && initialLeft == then.initialLeft &&
            tokens.isShifted(then.tokens, shift, readerAt - delay);
   }
-  bool areSlotsShifted(const TimedFifoState &then, int64_t shift,
+  bool areSlotsShifted(const Mark &then, int64_t shift,
                        int64_t writerAt) const {
-    return freeLeft == then.freeLeft &&
+    return then.hasFrees && freeLeft == then.freeLeft &&
            frees.isShifted(then.frees, shift, writerAt);
   }
-  bool isPeakShifted(const TimedFifoState &then, int64_t shift) const {
-    return noted - freed == then.noted - then.freed &&
+  bool isPeakShifted(const Mark &then, int64_t shift) const {
+    return then.hasPeak && noted - freed == then.noted - then.freed &&
            peakWrites.isShifted(then.peakWrites, shift) &&
            peakFrees.isShifted(then.peakFrees, shift);
   }
@@ -152,38 +163,66 @@ private:
   int64_t noted = 0, freed = 0;
 };
 
-inline int64_t TimedFifoState::repeatsOf(const TimedFifoState &then,
-                                         int64_t shift, int64_t writerAt,
+inline void TimedFifoState::mark(Mark &mark, int64_t writerAt,
+                                 int64_t readerAt) const {
+  constexpr size_t kMostRuns = 64;
+  // More than any period moves, and found fast.
+  constexpr int64_t kEnough = 1 << 20;
+  mark.initialLeft = initialLeft;
+  mark.freeLeft = freeLeft;
+  mark.numWritten = numWritten;
+  mark.numRead = numRead;
+  mark.noted = noted;
+  mark.freed = freed;
+  mark.hasTokens = tokens.numRuns() <= kMostRuns;
+  if (mark.hasTokens)
+    mark.tokens = tokens;
+  mark.hasFrees = frees.numRuns() <= kMostRuns;
+  if (mark.hasFrees)
+    mark.frees = frees;
+  mark.hasPeak =
+      peakWrites.numRuns() <= kMostRuns && peakFrees.numRuns() <= kMostRuns;
+  if (mark.hasPeak) {
+    mark.peakWrites = peakWrites;
+    mark.peakFrees = peakFrees;
+  }
+  mark.oldTokens =
+      initialLeft > kEnough
+          ? initialLeft
+          : initialLeft + tokens.sizeUntil(readerAt - delay, kEnough);
+  mark.oldSlots = freeLeft > kEnough
+                      ? freeLeft
+                      : freeLeft + frees.sizeUntil(writerAt, kEnough);
+}
+
+inline int64_t TimedFifoState::repeatsOf(const Mark &then, int64_t shift,
+                                         int64_t writerAt,
                                          int64_t readerAt) const {
   const int64_t written = numWritten - then.numWritten;
   const int64_t read = numRead - then.numRead;
-  if (!isPeakShifted(then, shift) &&
-      (noted != then.noted || freed != then.freed))
+  if ((noted != then.noted || freed != then.freed) &&
+      !isPeakShifted(then, shift))
     return 0;
   int64_t repeats = INT64_MAX;
   if (!areTokensShifted(then, shift, readerAt)) {
     // A stock of tokens that nobody waits for.
-    const int64_t before =
-        then.initialLeft + then.tokens.sizeUntil(readerAt - shift - delay);
-    if (read > before || written > tokens.size())
+    if (read > then.oldTokens || !tokens.holds(written))
       return 0;
     if (read > 0)
       repeats = (initialLeft + tokens.sizeUntil(readerAt - delay)) / read;
   }
   if (!areSlotsShifted(then, shift, writerAt)) {
     // A stock of slots.
-    const int64_t before =
-        then.freeLeft + then.frees.sizeUntil(writerAt - shift);
-    if (written > before || read > frees.size())
+    if (written > then.oldSlots || !frees.holds(read))
       return 0;
     if (written > 0)
-      repeats =
-          std::min(repeats, (freeLeft + frees.sizeUntil(writerAt)) / written);
+      repeats = std::min(
+          repeats, (freeLeft + frees.sizeUntil(writerAt)) / written);
   }
   return repeats;
 }
 
-inline void TimedFifoState::repeat(const TimedFifoState &then, int64_t periods,
+inline void TimedFifoState::repeat(const Mark &then, int64_t periods,
                                    int64_t shift, int64_t writerAt,
                                    int64_t readerAt) {
   const int64_t written = numWritten - then.numWritten;

@@ -45,7 +45,6 @@ void TimedSimulation::take(SimulationMark &mark,
   mark.events = result.events;
   mark.states.resize(touched.size());
   mark.fifos.clear();
-  mark.fifoStates.clear();
   mark.fifoResults.clear();
   size_t numPorts = 0;
   for (size_t i = 0; i < touched.size(); ++i) {
@@ -73,8 +72,11 @@ void TimedSimulation::take(SimulationMark &mark,
       if (other < touched[i] &&
           std::binary_search(touched.begin(), touched.end(), other))
         continue;
+      if (mark.fifos.size() == mark.fifoStates.size())
+        mark.fifoStates.emplace_back();
+      fifos[fifo].mark(mark.fifoStates[mark.fifos.size()],
+                       realTime(info.writer), realTime(info.reader));
       mark.fifos.push_back(fifo);
-      mark.fifoStates.push_back(fifos[fifo]);
       mark.fifoResults.push_back(result.fifos[fifo]);
     }
     for (const MemoryClient *client : process.clients) {

@@ -76,7 +76,7 @@ struct ProcessMark {
 struct SimulationMark {
   std::vector<uint32_t> processes, fifos, ready;
   std::vector<ProcessMark> states;
-  std::vector<TimedFifoState> fifoStates;
+  std::vector<TimedFifoState::Mark> fifoStates;
   std::vector<TimedFifoResult> fifoResults;
   /// Of each client of each process.
   std::vector<PortState::Mark> ports;
