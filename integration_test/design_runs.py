@@ -56,11 +56,35 @@ def compile_text(text: Path, design: Path, *options: str) -> subprocess.Complete
 
 def check_fifos(design: Path) -> None:
     """No FIFO of a design has more places than tokens pass, a width that an hls::stream cannot
-    have, or a depth without a reason."""
+    have, or a depth without a reason; one with a place for every token is slow with one less."""
     for fifo in json.loads((design / "report.json").read_text())["fifos"]:
         assert 1 <= fifo["depth"] <= max(1, fifo["tokens"]), fifo
         assert fifo["token_bits"] <= 4096, fifo
         assert fifo["reason"], fifo
+        if 2 < fifo["depth"] == fifo["tokens"]:
+            assert is_of_use(design, fifo["name"], fifo["depth"]), fifo
+
+
+def is_of_use(design: Path, fifo: str, depth: int) -> bool:
+    """Whether a place less in a FIFO makes the design slower, or lets it deadlock: one or three
+    invocations, at the largest or the smallest values of its parameters."""
+    network = design / "network.pn.json"
+    less = design.with_suffix(".less.json")
+    less.write_text(json.dumps({fifo: depth - 1}))
+    parameters = json.loads(network.read_text()).get("parameters", [])
+    call = [BIN / "streamtensor-sim", f"--network={network}", "--json"]
+    for end in ("max", "min") if parameters else ("max",):
+        values = ",".join(f"{each['name']}={each[end]}" for each in parameters)
+        for invocations in (1, 3):
+            at = [f"--invocations={invocations}", *([f"--values={values}"] if values else [])]
+            before, after = (run(*call, *at, *more) for more in ([], [f"--depths={less}"]))
+            assert before.returncode == 0, before.stderr
+            if after.returncode:
+                assert "deadlock" in after.stderr, after.stderr
+                return True
+            if json.loads(after.stdout)["cycles"] > json.loads(before.stdout)["cycles"]:
+                return True
+    return False
 
 
 class FunctionModule(torch.nn.Module):

@@ -258,10 +258,9 @@ std::optional<TimedSizing> Sizer::grow() {
   if (!simulateAll())
     return std::nullopt;
   cut();
-  if (options.tolerance) {
+  if (options.tolerance)
     trim();
-    leaveAPlaceFree();
-  }
+  leaveAPlaceFree();
   return std::move(sizing);
 }
 

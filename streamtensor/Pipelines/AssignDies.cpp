@@ -41,6 +41,10 @@ std::vector<MemoryDie> DieAssignment::memoryBudgets(bool isWithinLimits) const {
   return result;
 }
 
+llvm::json::Value streamtensor::orNull(const std::string &text) {
+  return text.empty() ? llvm::json::Value(nullptr) : llvm::json::Value(text);
+}
+
 llvm::json::Object DieAssignment::describe() const {
   const DieFigures figures = problem.figures(solution.dies);
   llvm::json::Array wires;
@@ -63,6 +67,7 @@ llvm::json::Object DieAssignment::describe() const {
                             {"wires", std::move(wires)},
                             {"limits_percent", std::move(limits)},
                             {"within_limits", isWithinLimits},
+                            {"exceeded", orNull(exceeded)},
                             {"fullest_percent", solution.percent},
                             {"label", "estimated"}};
 }
@@ -184,6 +189,14 @@ void streamtensor::warnAboutLimits(ModuleOp module, StringRef cause) {
                        << cause;
 }
 
+InFlightDiagnostic streamtensor::failToFit(ModuleOp module, StringRef cause) {
+  InFlightDiagnostic error = module.emitError() << cause;
+  error.attachNote() << "options that make a design smaller: --dsp-budget=N "
+                        "(fewer lanes), --onchip-budget-bytes=N (smaller tiles "
+                        "and buffers), --fifo-strategy=conservative or min";
+  return error;
+}
+
 FailureOr<DieAssignment> streamtensor::assignDies(TrialDesign &trial,
                                                   const DeviceInfo &device) {
   std::string error;
@@ -192,7 +205,7 @@ FailureOr<DieAssignment> streamtensor::assignDies(TrialDesign &trial,
   std::optional<DieAssignmentProblem> problem =
       dieProblem(trial, device, error);
   if (!problem)
-    return trial.original.emitError() << error;
+    return failToFit(trial.original, error);
   result.memoryDie = *findMemoryDie(device, error);
   result.problem = std::move(*problem);
   if (std::optional<std::string> fault = result.problem.check())
@@ -200,13 +213,13 @@ FailureOr<DieAssignment> streamtensor::assignDies(TrialDesign &trial,
   std::optional<DieAssignmentSolution> solution =
       solveDieAssignment(result.problem, error);
   if (!solution) {
-    const std::string limit = error;
+    result.exceeded = error;
     result.isWithinLimits = false;
     result.problem.percentLimits.fill(100);
     solution = solveDieAssignment(result.problem, error);
     if (!solution)
-      return trial.original.emitError() << error;
-    warnAboutLimits(trial.original, limit);
+      return failToFit(trial.original, error);
+    warnAboutLimits(trial.original, result.exceeded);
   }
   // A solver does not judge itself.
   if (std::optional<std::string> fault = result.problem.verify(*solution))

@@ -19,6 +19,7 @@
 #include "streamtensor/Allocation/MemoryAssignmentProblem.h"
 #include "streamtensor/Pipelines/TrialDesign.h"
 
+#include "mlir/IR/Diagnostics.h"
 #include "llvm/Support/JSON.h"
 
 namespace streamtensor {
@@ -30,8 +31,10 @@ struct DieAssignment {
   DieAssignmentProblem problem;
   DieAssignmentSolution solution;
   unsigned memoryDie = 0;
-  /// Whether the limits hold at which routing is easy; else only the budgets.
+  /// Whether the limits hold at which routing is easy; else only the budgets,
+  /// and which limit is exceeded.
   bool isWithinLimits = true;
+  std::string exceeded;
   size_t numTasks = 0;
 
   std::vector<unsigned> taskDies() const;
@@ -57,6 +60,14 @@ std::optional<DieAssignmentProblem> dieProblem(const TrialDesign &trial,
 /// either.
 mlir::FailureOr<DieAssignment> assignDies(TrialDesign &trial,
                                           const DeviceInfo &device);
+
+/// The text, or null where there is none.
+llvm::json::Value orNull(const std::string &text);
+
+/// Says that the design is too large, and why; a note says which options make
+/// it smaller.
+mlir::InFlightDiagnostic failToFit(mlir::ModuleOp module,
+                                   llvm::StringRef cause);
 
 /// Says that the limits do not hold, and why.
 void warnAboutLimits(mlir::ModuleOp module, llvm::StringRef cause);

@@ -140,23 +140,27 @@ streamtensor::assignMemories(TrialDesign &trial, const DieAssignment &dies) {
     return solution;
   };
   bool isWithinLimits = dies.isWithinLimits;
+  std::string exceeded = dies.exceeded;
   std::optional<MemoryAssignmentSolution> solution;
   if (isWithinLimits)
     solution = solve(/*isWithinLimits=*/true);
   if (!solution) {
     const std::string limit = error;
     solution = solve(/*isWithinLimits=*/false);
-    if (solution && isWithinLimits)
+    if (solution && isWithinLimits) {
       warnAboutLimits(trial.original, limit);
+      exceeded = limit;
+    }
     isWithinLimits = false;
   }
   if (!solution)
-    return trial.original.emitError() << error;
+    return failToFit(trial.original, error);
   writeBack(trial, parts, *solution);
   return llvm::json::Object{{"method", solution->method},
                             {"optimal", solution->isOptimal},
                             {"memories", int64_t(parts.memories.size())},
                             {"within_limits", isWithinLimits},
+                            {"exceeded", orNull(exceeded)},
                             {"fullest_percent_of_limit", solution->percent},
                             {"label", "estimated"}};
 }

@@ -16,12 +16,10 @@
 #include "streamtensor/Analysis/UnfusedMemory.h"
 #include "streamtensor/Dialect/Dataflow/IR/RuntimeSizes.h"
 #include "streamtensor/Dialect/RegisterDialects.h"
-#include "streamtensor/Pipelines/AssignDies.h"
-#include "streamtensor/Pipelines/AssignMemories.h"
+#include "streamtensor/Pipelines/Allocate.h"
 #include "streamtensor/Pipelines/DesignWriter.h"
 #include "streamtensor/Pipelines/Dimensions.h"
 #include "streamtensor/Pipelines/Manifest.h"
-#include "streamtensor/Pipelines/SizeFifos.h"
 #include "streamtensor/Support/AtomicFile.h"
 #include "streamtensor/Target/Device/Device.h"
 #include "streamtensor/Target/Report/ImportCsynth.h"
@@ -267,55 +265,24 @@ private:
         .count();
   }
 
-  /// A copy of the module of phase allocated in phase hls; null, after a
-  /// message, when that fails.
-  OwningOpRef<ModuleOp> lowerCopy() {
-    OwningOpRef<ModuleOp> copy = module->clone();
-    if (!transform(*copy, Phase::Stream) || !transform(*copy, Phase::HLS))
-      return nullptr;
-    return copy;
-  }
-
-  /// Dies, then the depths of FIFOs, which depend on what crosses dies, then
-  /// memories, which depend on the depths. A copy is compiled to its end to see
-  /// what there is to decide about. Adds to `apart` the seconds that are not of
-  /// FIFOs, which have entries of their own.
+  /// Adds to `apart` the seconds that are not of FIFOs, which have entries of
+  /// their own.
   bool allocate(double &apart) {
-    auto failAllocated = [&] { return fail("phase 'allocated' failed"); };
-    OwningOpRef<ModuleOp> lowered = lowerCopy();
-    if (!lowered)
-      return false;
-    auto keepSeconds = [&](StringRef step,
-                           std::chrono::steady_clock::time_point start) {
-      seconds.emplace_back(step.str(), secondsSince(start));
-      apart += seconds.back().second;
-      return seconds.back().second;
+    auto lowerCopy = [&]() -> OwningOpRef<ModuleOp> {
+      OwningOpRef<ModuleOp> copy = module->clone();
+      if (!transform(*copy, Phase::Stream) || !transform(*copy, Phase::HLS))
+        return nullptr;
+      return copy;
     };
-    auto start = std::chrono::steady_clock::now();
-    FailureOr<TrialDesign> trial = makeTrialDesign(*module, std::move(lowered));
-    if (failed(trial))
-      return failAllocated();
-    FailureOr<DieAssignment> dies = assignDies(*trial, *device);
-    if (failed(dies))
-      return failAllocated();
-    dieReport = dies->describe();
-    (*dieReport)["seconds"] = keepSeconds("dies", start);
-    // Register stages between dies are part of what is sized.
-    if (dies->solution.crossingBits > 0 && !(lowered = lowerCopy()))
-      return false;
-    FailureOr<NetworkDepths> sizing =
-        sizeFifos(*module, lowered ? *lowered : *trial->lowered, *device,
-                  phaseOptions.fifoStrategy);
-    if (failed(sizing))
-      return failAllocated();
-    lpSeconds = sizing->lpSeconds;
-    start = std::chrono::steady_clock::now();
-    trial->updateDepths();
-    FailureOr<llvm::json::Object> memories = assignMemories(*trial, *dies);
-    if (failed(memories))
-      return failAllocated();
-    memoryReport = std::move(*memories);
-    (*memoryReport)["seconds"] = keepSeconds("memories", start);
+    FailureOr<AllocationSummary> summary =
+        allocateDesign(*module, *device, phaseOptions.fifoStrategy, lowerCopy);
+    if (failed(summary))
+      return fail("phase 'allocated' failed");
+    for (const auto &[step, elapsed] : summary->seconds) {
+      seconds.emplace_back(step, elapsed);
+      apart += elapsed;
+    }
+    allocation = std::move(*summary);
     return true;
   }
 
@@ -452,14 +419,16 @@ private:
       report.maxLanes = phaseOptions.maxLanes;
     report.lanesTried = lanesTried;
     report.fifoStrategy = fifoStrategyName(phaseOptions.fifoStrategy);
+    if (allocation) {
+      report.fifoStrategy = fifoStrategyName(allocation->strategy);
+      report.strategyFallback = allocation->fallback;
+      report.lpSeconds = allocation->lpSeconds;
+      report.dies = llvm::json::Value(std::move(allocation->dies));
+      report.memories = llvm::json::Value(std::move(allocation->memories));
+    }
     for (const auto &[phase, elapsed] : seconds)
       if (phase == phaseName(Phase::Allocated))
         report.allocationSeconds = elapsed;
-    report.lpSeconds = lpSeconds;
-    if (dieReport)
-      report.dies = llvm::json::Value(std::move(*dieReport));
-    if (memoryReport)
-      report.memories = llvm::json::Value(std::move(*memoryReport));
     // Whatever the depths come from: a compiled design must not deadlock.
     report.requireCertificate = true;
     report.validation = std::move(validationReport);
@@ -497,9 +466,8 @@ private:
   /// With a DSP budget: lanes and the DSP blocks that they gave.
   std::vector<std::pair<int64_t, int64_t>> lanesTried;
   std::optional<llvm::json::Value> validationReport;
-  std::optional<double> lpSeconds;
-  /// How tasks were assigned to dies, arrays and FIFOs to memories.
-  std::optional<llvm::json::Object> dieReport, memoryReport;
+  /// What phase `allocated` decided, when this compile ran it.
+  std::optional<AllocationSummary> allocation;
   std::vector<std::pair<std::string, double>> seconds;
   std::vector<std::pair<std::string, OwningOpRef<ModuleOp>>> snapshots;
 };

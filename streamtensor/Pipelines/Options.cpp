@@ -112,7 +112,8 @@ bool streamtensor::parseCompileOptions(int argc, char **argv,
   cl::HideUnrelatedOptions(category);
   static const std::string targets =
       "device that the design is for: " + llvm::join(deviceNames(), ", ") +
-      " (default: " + target.getValue() + ")";
+      ", or a file .json that describes one (default: " + target.getValue() +
+      ")";
   target.setDescription(targets);
   static const std::string phases =
       std::string("phase that the input is the text "

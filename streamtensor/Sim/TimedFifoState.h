@@ -115,9 +115,9 @@ public:
     return numWritten == then.numWritten && numRead == then.numRead;
   }
   /// How many times more the same can happen as has happened since it was
-  /// `then`, all `shift` cycles later; 0: none, or it is not known. Where writer
-  /// and reader stand now, what lies before is there for them, whenever it came:
-  /// `writerAt` and `readerAt`.
+  /// `then`, all `shift` cycles later; 0: none, or it is not known. Where
+  /// writer and reader stand now, what lies before is there for them, whenever
+  /// it came: `writerAt` and `readerAt`.
   int64_t repeatsOf(const Mark &then, int64_t shift, int64_t writerAt,
                     int64_t readerAt) const;
   /// So many times more.
@@ -216,8 +216,8 @@ inline int64_t TimedFifoState::repeatsOf(const Mark &then, int64_t shift,
     if (written > then.oldSlots || !frees.holds(read))
       return 0;
     if (written > 0)
-      repeats = std::min(
-          repeats, (freeLeft + frees.sizeUntil(writerAt)) / written);
+      repeats =
+          std::min(repeats, (freeLeft + frees.sizeUntil(writerAt)) / written);
   }
   return repeats;
 }

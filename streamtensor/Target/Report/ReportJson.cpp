@@ -454,6 +454,10 @@ void ReportWriter::writeDies() {
 void ReportWriter::writeAllocation() {
   json.attributeObject("allocation", [&] {
     json.attribute("strategy", options.fifoStrategy);
+    json.attribute("strategy_fallback",
+                   options.strategyFallback.empty()
+                       ? llvm::json::Value(nullptr)
+                       : llvm::json::Value(options.strategyFallback));
     optional("seconds", options.allocationSeconds);
     json.attribute("lp_seconds", options.lpSeconds
                                      ? llvm::json::Value(*options.lpSeconds)

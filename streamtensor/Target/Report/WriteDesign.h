@@ -39,7 +39,9 @@ struct DesignOptions {
   std::vector<std::pair<int64_t, int64_t>> lanesTried;
   /// What one kernel per operation writes to memory.
   std::optional<int64_t> unfusedBytes;
-  std::string fifoStrategy = "normal";
+  /// The strategy that the depths are of, and, where it is not the one that was
+  /// asked for, why.
+  std::string fifoStrategy = "normal", strategyFallback;
   /// Wall-clock time of sizing the FIFOs.
   std::optional<double> allocationSeconds;
   /// Of that, the linear programs.
