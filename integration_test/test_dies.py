@@ -235,6 +235,35 @@ def test_between_limits_and_budgets(tmp_path: Path) -> None:
     assert dies["within_limits"] is False and dies["exceeded"] in done.stderr
 
 
+def test_conservative_where_memories_do_not_fit(tmp_path: Path) -> None:
+    """LUTs and BRAM for exactly what `conservative` takes: `normal` becomes it, and says so."""
+    for name in ("wide", "asked", "fallen", "neither"):
+        (tmp_path / name).mkdir()
+    wide = {"dsp": 10**4, "uram": 0}
+    options = ("--fifo-strategy=conservative",)
+    assert compile_for(target(wide), tmp_path / "wide", *options).returncode == 0
+    used = {key: files_of(tmp_path / "wide")[0]["resources"][key]["used"] for key in RESOURCES[:2]}
+    blocks = files_of(tmp_path / "wide")[0]["resources"]["bram36"]["used"]
+    tight = target({**wide, "lut": used["lut"], "bram36": blocks})
+    assert compile_for(tight, tmp_path / "asked", *options).returncode == 0
+    done = compile_for(tight, tmp_path / "fallen")
+    assert done.returncode == 0, done.stderr
+    asked, fallen = (files_of(tmp_path / name) for name in ("asked", "fallen"))
+    assert fallen[1:] == asked[1:]
+    allocation = fallen[0]["allocation"]
+    assert allocation["strategy"] == "conservative"
+    assert re.search(r"at most \d+ lut on die 'SLR0' but got", allocation["strategy_fallback"])
+    assert allocation["strategy_fallback"] in done.stderr
+    assert asked[0]["allocation"]["strategy_fallback"] is None
+    assert fallen[0]["options"]["fifo_strategy"] == "normal"
+    # One LUT less: nothing fits.
+    tight = target({**wide, "lut": used["lut"] - 1, "bram36": blocks})
+    done = compile_for(tight, tmp_path / "neither")
+    assert done.returncode == 1
+    assert re.search(r"error: .*at most \d+ lut on die 'SLR0' but got .* 1 too many", done.stderr)
+    assert not (tmp_path / "neither" / "design").exists()
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -6,14 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Runs the steps in order, and a second time with fewer bits where memories do
-// not fit.
+// Runs the steps in order.
 //
 //===----------------------------------------------------------------------===//
 
 #include "streamtensor/Pipelines/Allocate.h"
 
-#include "streamtensor/Dialect/ITensor/IR/ITensor.h"
 #include "streamtensor/Pipelines/AssignDies.h"
 #include "streamtensor/Pipelines/AssignMemories.h"
 #include "streamtensor/Pipelines/SizeFifos.h"
@@ -28,31 +26,6 @@ using namespace streamtensor;
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-/// Depths of FIFOs as they were, to start again from them.
-class SavedDepths {
-public:
-  explicit SavedDepths(ModuleOp module) {
-    module.walk([&](itensor::InstanceOp op) {
-      saved.push_back({op, op.getDepthAttr(), op.getReasonAttr()});
-    });
-  }
-
-  void restore() {
-    for (Depth &depth : saved) {
-      depth.fifo.setDepthAttr(depth.depth);
-      depth.fifo.setReasonAttr(depth.reason);
-    }
-  }
-
-private:
-  struct Depth {
-    itensor::InstanceOp fifo;
-    IntegerAttr depth;
-    StringAttr reason;
-  };
-  std::vector<Depth> saved;
-};
 
 /// Runs `step` and keeps its messages instead of printing them.
 template <typename Step>
@@ -72,9 +45,9 @@ std::string messagesOf(MLIRContext *context, Step step) {
 
 FailureOr<AllocationSummary>
 streamtensor::allocateDesign(ModuleOp module, const DeviceInfo &device,
-                             FifoStrategy strategy, LowerCopy lowerCopy) {
+                             FifoStrategy strategy, LowerCopy lowerCopy,
+                             std::string *misfit) {
   AllocationSummary summary;
-  summary.strategy = strategy;
   auto keepSeconds = [&](StringRef step, Clock::time_point start) {
     double elapsed =
         std::chrono::duration<double>(Clock::now() - start).count();
@@ -98,43 +71,23 @@ streamtensor::allocateDesign(ModuleOp module, const DeviceInfo &device,
   // Register stages between dies are part of what is sized.
   if (dies->solution.crossingBits > 0 && !(lowered = lowerCopy()))
     return failure();
-  SavedDepths programOrder(module);
-  auto size = [&](FifoStrategy chosen) -> LogicalResult {
-    FailureOr<NetworkDepths> sizing =
-        sizeFifos(module, lowered ? *lowered : *trial->lowered, device, chosen);
-    if (failed(sizing))
-      return failure();
-    summary.lpSeconds = sizing->lpSeconds;
-    trial->updateDepths();
-    return success();
-  };
-  if (failed(size(strategy)))
+  FailureOr<NetworkDepths> sizing =
+      sizeFifos(module, lowered ? *lowered : *trial->lowered, device, strategy);
+  if (failed(sizing))
     return failure();
+  summary.lpSeconds = sizing->lpSeconds;
 
   start = Clock::now();
+  trial->updateDepths();
   FailureOr<llvm::json::Object> memories = failure();
-  std::string misfit = messagesOf(
-      module.getContext(), [&] { memories = assignMemories(*trial, *dies); });
-  if (failed(memories) && strategy != FifoStrategy::Conservative) {
-    programOrder.restore();
-    if (failed(size(FifoStrategy::Conservative)))
-      return failure();
-    summary.strategy = FifoStrategy::Conservative;
-    summary.fallback = misfit;
-    start = Clock::now();
-    misfit = messagesOf(module.getContext(),
-                        [&] { memories = assignMemories(*trial, *dies); });
-  }
+  auto assign = [&] { memories = assignMemories(*trial, *dies); };
+  if (misfit)
+    *misfit = messagesOf(module.getContext(), assign);
+  else
+    assign();
   if (failed(memories))
-    return failToFit(module, misfit);
+    return failure();
   summary.memories = std::move(*memories);
   summary.memories["seconds"] = keepSeconds("memories", start);
-  if (!summary.fallback.empty())
-    module.emitWarning()
-        << "the memories of the design do not fit with the FIFO depths of "
-           "strategy '"
-        << fifoStrategyName(strategy)
-        << "', so those of 'conservative' are used, which may cost time: "
-        << summary.fallback;
-  return summary;
+  return std::move(summary);
 }

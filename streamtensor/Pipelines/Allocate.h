@@ -31,10 +31,6 @@ namespace streamtensor {
 
 /// What was decided, for the report.
 struct AllocationSummary {
-  /// The strategy that the depths are of, and, where it is not the one that was
-  /// asked for, why.
-  FifoStrategy strategy = FifoStrategy::Normal;
-  std::string fallback;
   /// Of the linear program; nothing where the design has no network.
   std::optional<double> lpSeconds;
   llvm::json::Object dies, memories;
@@ -47,14 +43,12 @@ using LowerCopy = std::function<mlir::OwningOpRef<mlir::ModuleOp>()>;
 
 /// Decides about `module` (phase allocated, FIFOs with depths that let it end
 /// in program order): dies, then the depths of FIFOs, which depend on what
-/// crosses dies, then memories, which depend on the depths. Where the memories
-/// do not fit with the depths of `strategy`, `conservative` is tried, with a
-/// warning (DESIGN section 6). Emits errors and fails where that does not fit
-/// either, or no depths let the design end.
-mlir::FailureOr<AllocationSummary> allocateDesign(mlir::ModuleOp module,
-                                                  const DeviceInfo &device,
-                                                  FifoStrategy strategy,
-                                                  LowerCopy lowerCopy);
+/// crosses dies, then memories, which depend on the depths. Emits an error and
+/// fails where that is not possible; but where only the memories do not fit,
+/// and `misfit` is given, it gets the message instead.
+mlir::FailureOr<AllocationSummary>
+allocateDesign(mlir::ModuleOp module, const DeviceInfo &device,
+               FifoStrategy strategy, LowerCopy lowerCopy, std::string *misfit);
 
 } // namespace streamtensor
 

@@ -209,15 +209,14 @@ private:
     auto start = std::chrono::steady_clock::now();
     if (phase == Phase::Scheduled && request.dspBudget && !chooseLanes())
       return false;
+    if (phase == Phase::Allocated)
+      return allocate() && keepPhase(phase);
     bool sized = phase == Phase::Normalized &&
                  !dynamicDimensions(function).empty() &&
                  !dataflow::parametersOf(function).empty();
     if (sized ? !normalizeSized() : !transform(*module, phase))
       return false;
-    double apart = 0;
-    if (phase == Phase::Allocated && !allocate(apart))
-      return false;
-    seconds.emplace_back(phaseName(phase).str(), secondsSince(start) - apart);
+    seconds.emplace_back(phaseName(phase).str(), secondsSince(start));
     return keepPhase(phase);
   }
 
@@ -265,23 +264,57 @@ private:
         .count();
   }
 
-  /// Adds to `apart` the seconds that are not of FIFOs, which have entries of
-  /// their own.
-  bool allocate(double &apart) {
+  /// Runs phase `allocated`. Where memories do not fit with the depths of the
+  /// strategy that is asked for, it is run again with `conservative`.
+  bool allocate() {
+    FifoStrategy &strategy = phaseOptions.fifoStrategy;
+    if (strategy == FifoStrategy::Conservative)
+      return allocateOnce(nullptr);
+    OwningOpRef<ModuleOp> before = module->clone();
+    std::string misfit;
+    if (allocateOnce(&misfit))
+      return true;
+    if (misfit.empty())
+      return false;
+    const std::string_view asked = fifoStrategyName(strategy);
+    strategy = FifoStrategy::Conservative;
+    module = std::move(before);
+    function = module->lookupSymbol<func::FuncOp>(designName);
+    if (!allocateOnce(nullptr))
+      return false;
+    strategyFallback = misfit;
+    module->emitWarning()
+        << "the memories of the design do not fit with the FIFO depths of "
+           "strategy '"
+        << asked
+        << "', so those of 'conservative' are used, which may cost time: "
+        << misfit;
+    return true;
+  }
+
+  /// Keeps apart the seconds of the steps that have entries of their own. A
+  /// design whose memories do not fit is an error, or, with `misfit`, its text.
+  bool allocateOnce(std::string *misfit) {
+    const auto start = std::chrono::steady_clock::now();
+    if (!transform(*module, Phase::Allocated))
+      return false;
     auto lowerCopy = [&]() -> OwningOpRef<ModuleOp> {
       OwningOpRef<ModuleOp> copy = module->clone();
       if (!transform(*copy, Phase::Stream) || !transform(*copy, Phase::HLS))
         return nullptr;
       return copy;
     };
-    FailureOr<AllocationSummary> summary =
-        allocateDesign(*module, *device, phaseOptions.fifoStrategy, lowerCopy);
+    FailureOr<AllocationSummary> summary = allocateDesign(
+        *module, *device, phaseOptions.fifoStrategy, lowerCopy, misfit);
     if (failed(summary))
-      return fail("phase 'allocated' failed");
-    for (const auto &[step, elapsed] : summary->seconds) {
-      seconds.emplace_back(step, elapsed);
-      apart += elapsed;
+      return (misfit && !misfit->empty()) ? false
+                                          : fail("phase 'allocated' failed");
+    double elapsed = secondsSince(start);
+    for (const auto &[step, own] : summary->seconds) {
+      seconds.emplace_back(step, own);
+      elapsed -= own;
     }
+    seconds.emplace_back(phaseName(Phase::Allocated).str(), elapsed);
     allocation = std::move(*summary);
     return true;
   }
@@ -420,8 +453,7 @@ private:
     report.lanesTried = lanesTried;
     report.fifoStrategy = fifoStrategyName(phaseOptions.fifoStrategy);
     if (allocation) {
-      report.fifoStrategy = fifoStrategyName(allocation->strategy);
-      report.strategyFallback = allocation->fallback;
+      report.strategyFallback = strategyFallback;
       report.lpSeconds = allocation->lpSeconds;
       report.dies = llvm::json::Value(std::move(allocation->dies));
       report.memories = llvm::json::Value(std::move(allocation->memories));
@@ -446,7 +478,7 @@ private:
         {"onchip_budget_bytes", phaseOptions.onchipBudgetBytes},
         {"dsp_budget", nullptr},
         {"fifo_strategy",
-         std::string(fifoStrategyName(phaseOptions.fifoStrategy))}};
+         std::string(fifoStrategyName(request.phases.fifoStrategy))}};
     if (request.dspBudget)
       options["dsp_budget"] = *request.dspBudget;
     return options;
@@ -468,6 +500,8 @@ private:
   std::optional<llvm::json::Value> validationReport;
   /// What phase `allocated` decided, when this compile ran it.
   std::optional<AllocationSummary> allocation;
+  /// Why the depths are not of the strategy that was asked for, if so.
+  std::string strategyFallback;
   std::vector<std::pair<std::string, double>> seconds;
   std::vector<std::pair<std::string, OwningOpRef<ModuleOp>>> snapshots;
 };
