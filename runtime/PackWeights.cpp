@@ -45,7 +45,8 @@ std::vector<Item> findTensors(const PackOptions &options,
                               const SafetensorsFile &weights) {
   std::vector<Item> items;
   std::string problems;
-  for (const auto &[argumentName, tensorName] : options.names) {
+  for (const auto &[name, tensorName] : options.names) {
+    const std::string &argumentName = name;
     const auto argument = std::find_if(
         design.arguments.begin(), design.arguments.end(),
         [&](const ArgumentInfo &info) { return info.name == argumentName; });

@@ -23,15 +23,11 @@
 using namespace streamtensor;
 
 /// Tokens and beats of a network that can be simulated thousands of times in a
-/// compile; and how many all simulations of a compile may move, in all
-/// invocations. Not a time, so that the same network gets the same depths.
+/// compile; and how many steps all simulations of a compile may take. Not a
+/// time, so that the same network gets the same depths.
 static constexpr int64_t kMostWorkToMinimize = 50'000;
-static constexpr int64_t kMostWork = 60'000'000;
+static constexpr int64_t kMostSteps = 12'000'000;
 static constexpr int64_t kMostSimulations = 2000;
-/// So many simulations are needed to let FIFOs grow, and to look whether they
-/// are of use at all.
-static constexpr int64_t kSimulationsToGrow = 4;
-static constexpr int64_t kSimulationsToTrim = 2;
 
 namespace {
 
@@ -54,6 +50,7 @@ public:
 private:
   bool deepenForPipelines(const ParameterValues &values);
   bool deepenForTime(const ParameterValues &values);
+  std::optional<TimedSizing> sizeByTime();
   bool simulate();
   bool fail(const std::string &what) {
     error = what;
@@ -140,40 +137,41 @@ bool NetworkSizer::deepenForTime(const ParameterValues &values) {
   return true;
 }
 
-bool NetworkSizer::simulate() {
+/// What is affordable: to let FIFOs grow over several invocations, or one; or
+/// only to look whether they are of use at all; or nothing.
+std::optional<TimedSizing> NetworkSizer::sizeByTime() {
   TimedSizingOptions options;
   options.points = points;
   options.least = least;
-  const int64_t work =
-      std::max<int64_t>(simulationWork(network, network.maxima()), 1);
-  auto affordable = [&](int64_t invocations) {
-    return std::min(kMostWork / (work * invocations), kMostSimulations) /
-           int64_t(points.size());
-  };
-  if (affordable(options.invocations) < kSimulationsToGrow)
-    options.invocations = 1;
-  const int64_t count = affordable(options.invocations);
-  options.mostSimulations = count * int64_t(points.size());
-  std::optional<TimedSizing> sizing;
-  if (strategy == FifoStrategy::Min && work <= kMostWorkToMinimize) {
+  options.mostSimulations = kMostSimulations;
+  if (strategy == FifoStrategy::Min &&
+      simulationWork(network, network.maxima()) <= kMostWorkToMinimize) {
     for (size_t i = 0; i < least.size(); ++i)
       network.fifos[i].depth = least[i];
-    sizing = smallestDepths(network, options, error);
-  } else if (count >= kSimulationsToGrow) {
-    // The linear model of Conservative slows everybody down; what is left to
-    // show is that it ends.
-    if (strategy == FifoStrategy::Conservative)
-      options.tolerance = std::nullopt;
-    sizing = growDepths(network, options, error);
-  } else if (count >= kSimulationsToTrim &&
-             strategy != FifoStrategy::Conservative) {
-    sizing = trimDepths(network, options, error);
-  } else {
-    return true;
+    return smallestDepths(network, options, error);
   }
+  options.mostSteps = kMostSteps;
+  // The linear model of Conservative slows everybody down; what is left to show
+  // is that it ends.
+  if (strategy == FifoStrategy::Conservative)
+    options.tolerance = std::nullopt;
+  std::optional<TimedSizing> sizing = growDepths(network, options, error);
+  if (sizing && sizing->isTooLarge) {
+    options.invocations = 1;
+    sizing = growDepths(network, options, error);
+  }
+  if (sizing && sizing->isTooLarge && strategy != FifoStrategy::Conservative)
+    sizing = trimDepths(network, options, error);
+  return sizing;
+}
+
+bool NetworkSizer::simulate() {
+  std::optional<TimedSizing> sizing = sizeByTime();
   if (!sizing)
     return fail("expected fifo depths with which the design ends but got a " +
                 error);
+  if (sizing->isTooLarge)
+    return true;
   for (size_t i = 0; i < network.fifos.size(); ++i) {
     int64_t &depth = network.fifos[i].depth;
     if (!sizing->reasons[i].empty())

@@ -20,6 +20,8 @@ using namespace streamtensor;
 
 /// Rounds of growth without any use after which there is none.
 static constexpr int64_t kMostIdle = 5;
+/// Where time does not count, what was reached by then still does.
+static constexpr double kTrimTolerance = 0.01;
 
 int64_t streamtensor::depthBits(const TimedNetwork &network,
                                 const std::vector<int64_t> &depths) {
@@ -51,6 +53,11 @@ public:
 private:
   std::optional<TimedResult> simulate(const ParameterValues &values,
                                       const std::vector<int64_t> *depths);
+  /// A first run, which must leave three quarters of the steps, or all is too
+  /// large.
+  std::optional<TimedResult> tryFirst(const ParameterValues &values,
+                                      const std::vector<int64_t> *depths);
+  std::optional<TimedSizing> giveUp();
   bool simulateUnbounded();
   struct Reached;
   bool growAt(size_t point);
@@ -70,7 +77,12 @@ private:
       cycles.push_back(double(point.cycles));
     return cycles;
   }
-  bool hasLeft() const { return sizing.simulations < options.mostSimulations; }
+  /// Whether one more run is within the limits, or `part` as many again as
+  /// there were.
+  bool hasLeft(int64_t part = 1) const {
+    return part * sizing.simulations < options.mostSimulations &&
+           part * (sizing.steps + stepsOfRun) <= options.mostSteps;
+  }
   /// The most tokens that pass a FIFO in one invocation at any point, and those
   /// that are there before: a deeper one would hold those of the next.
   int64_t tokensOf(unsigned fifo) const;
@@ -87,6 +99,9 @@ private:
   std::vector<TimedResult> unbounded;
   /// By point: with the depths found.
   std::vector<TimedResult> results;
+  /// Steps that a run with bounded FIFOs takes, as far as is known.
+  int64_t stepsOfRun = 0;
+  std::optional<int64_t> mostStepsOfRun;
 };
 
 } // namespace
@@ -106,11 +121,38 @@ std::optional<TimedResult> Sizer::simulate(const ParameterValues &values,
   TimedOptions timed;
   timed.invocations = options.invocations;
   timed.values = values;
+  if (mostStepsOfRun)
+    timed.mostSteps = *mostStepsOfRun;
   if (depths)
     timed.depths = *depths;
   else
     timed.unbounded = true;
-  return simulateTimed(network, timed, error);
+  std::optional<TimedResult> result = simulateTimed(network, timed, error);
+  if (result) {
+    sizing.steps += result->steps;
+    sizing.isTooLarge |= result->isTruncated;
+    if (depths)
+      stepsOfRun = std::max(stepsOfRun, result->steps);
+  }
+  return result;
+}
+
+std::optional<TimedResult> Sizer::tryFirst(const ParameterValues &values,
+                                           const std::vector<int64_t> *depths) {
+  mostStepsOfRun = std::max<int64_t>(options.mostSteps / 4 - sizing.steps, 0);
+  std::optional<TimedResult> result = simulate(values, depths);
+  mostStepsOfRun.reset();
+  return result;
+}
+
+/// What `first` has; a failure of the simulator stays one.
+std::optional<TimedSizing> Sizer::giveUp() {
+  if (!sizing.isTooLarge)
+    return std::nullopt;
+  sizing.depths = first;
+  sizing.reasons.assign(first.size(), "");
+  sizing.points.clear();
+  return std::move(sizing);
 }
 
 int64_t Sizer::tokensOf(unsigned fifo) const {
@@ -123,8 +165,8 @@ int64_t Sizer::tokensOf(unsigned fifo) const {
 bool Sizer::simulateUnbounded() {
   for (size_t point = 0; point < options.points.size(); ++point) {
     std::optional<TimedResult> result =
-        simulate(options.points[point], nullptr);
-    if (!result)
+        tryFirst(options.points[point], nullptr);
+    if (!result || result->isTruncated)
       return false;
     if (!result->deadlock.empty()) {
       error = "deadlock that no depth resolves" + at(point) + ": " +
@@ -205,10 +247,11 @@ struct Sizer::Reached {
 bool Sizer::growAt(size_t point) {
   std::optional<Reached> best;
   int64_t idle = 0;
-  for (;;) {
+  for (bool isFirst = true;; isFirst = false) {
     std::optional<TimedResult> result =
-        simulate(options.points[point], &sizing.depths);
-    if (!result)
+        isFirst && point == 0 ? tryFirst(options.points[point], &sizing.depths)
+                              : simulate(options.points[point], &sizing.depths);
+    if (!result || result->isTruncated)
       return false;
     if (!result->deadlock.empty()) {
       if (!growCycle(*result, point))
@@ -225,9 +268,7 @@ bool Sizer::growAt(size_t point) {
     } else {
       ++idle;
     }
-    if (idle == kMostIdle ||
-        2 * sizing.simulations >= options.mostSimulations ||
-        !growSlow(*result, point)) {
+    if (idle == kMostIdle || !hasLeft(2) || !growSlow(*result, point)) {
       sizing.depths = std::move(best->depths);
       sizing.reasons = std::move(best->reasons);
       return true;
@@ -249,26 +290,33 @@ void Sizer::cut() {
 
 std::optional<TimedSizing> Sizer::grow() {
   if (!simulateUnbounded())
-    return std::nullopt;
+    return giveUp();
   for (size_t point = 0; point < options.points.size(); ++point)
     if (!growAt(point))
-      return std::nullopt;
+      return giveUp();
   // Later points have made FIFOs deeper, so all of them are run again; then
   // cutting to the peaks changes none of these runs.
   if (!simulateAll())
     return std::nullopt;
   cut();
-  if (options.tolerance)
-    trim();
+  trim();
   leaveAPlaceFree();
   return std::move(sizing);
 }
 
 std::optional<TimedSizing> Sizer::onlyTrim() {
-  for (const ParameterValues &values : options.points)
-    sizing.points.push_back({values, 0, 0});
-  if (!simulateAll())
-    return std::nullopt;
+  for (const ParameterValues &values : options.points) {
+    std::optional<TimedResult> result = tryFirst(values, &sizing.depths);
+    if (!result || result->isTruncated)
+      return giveUp();
+    if (!result->deadlock.empty()) {
+      error = "deadlock" + at(sizing.points.size()) + ": " +
+              describeDeadlock(network, *result);
+      return std::nullopt;
+    }
+    sizing.points.push_back({values, result->cycles, 0});
+    results.push_back(std::move(*result));
+  }
   cut();
   trim();
   leaveAPlaceFree();
@@ -362,6 +410,8 @@ double Sizer::limitAt(size_t point) const {
   const double reached = double(sizing.points[point].cycles);
   const double best =
       unbounded.empty() ? reached : double(unbounded[point].cycles);
+  if (!options.tolerance)
+    return (1 + kTrimTolerance) * reached;
   const double factor = 1 + *options.tolerance;
   return factor * (reached <= factor * best ? best : reached);
 }

@@ -35,6 +35,9 @@ struct TimedSizingOptions {
   /// When so many simulations have run, what has been found so far counts, and
   /// is still right.
   int64_t mostSimulations = 2000;
+  /// The same for the steps of all simulations (TimedResult::steps). A first
+  /// run takes at most a quarter of it.
+  int64_t mostSteps = INT64_MAX;
 };
 
 /// A load that runs further ahead than this is a buffer, not a FIFO.
@@ -52,7 +55,9 @@ struct TimedSizing {
   /// Why a FIFO is deeper than it was at first; empty where it is not.
   std::vector<std::string> reasons;
   std::vector<TimedSizingPoint> points;
-  int64_t simulations = 0;
+  int64_t simulations = 0, steps = 0;
+  /// The steps were too few for a first run: there is nothing else.
+  bool isTooLarge = false;
 };
 
 /// Makes FIFOs deeper than `network` has them until every point ends, within

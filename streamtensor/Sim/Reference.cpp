@@ -229,7 +229,7 @@ streamtensor::runReference(ModuleOp module, StringRef functionName,
   if (llvm::sys::fs::createUniqueDirectory("streamtensor-reference",
                                            folderName))
     return fail(error, "cannot make a temporary directory");
-  auto cleanUp = llvm::make_scope_exit(
+  llvm::scope_exit cleanUp(
       [&] { llvm::sys::fs::remove_directories(folderName); });
   std::string folder = folderName.str().str();
 

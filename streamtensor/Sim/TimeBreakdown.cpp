@@ -44,8 +44,7 @@ namespace {
 /// far back it has been looked at.
 class CriticalChain {
 public:
-  CriticalChain(const TimedNetwork &network, const TimedOptions &options,
-                const Timeline &timeline);
+  CriticalChain(const TimedNetwork &network, const Timeline &timeline);
 
   /// From the last end to cycle 0; gives up after \p mostFull waits for room.
   void follow(const TimedResult &result, int64_t mostFull);
@@ -71,7 +70,6 @@ private:
   int64_t timeOf(unsigned other, int64_t invocation, bool isEnd) const;
 
   const TimedNetwork &network;
-  const TimedOptions &options;
   const std::vector<Timeline::Track> &tracks;
   std::vector<Position> positions;
   /// By process: FIFOs that delay its start, arrays it reads, arrays it writes.
@@ -85,13 +83,11 @@ private:
 } // namespace
 
 CriticalChain::CriticalChain(const TimedNetwork &network,
-                             const TimedOptions &options,
                              const Timeline &timeline)
     : work(network.processes.size()), memory(work),
       passing(network.fifos.size()), behindFull(passing), network(network),
-      options(options), tracks(timeline.tracks()),
-      startsBehind(network.processes.size()), endsBehind(startsBehind),
-      endsBefore(startsBehind) {
+      tracks(timeline.tracks()), startsBehind(network.processes.size()),
+      endsBehind(startsBehind), endsBefore(startsBehind) {
   for (const Timeline::Track &track : tracks)
     positions.push_back({track.waits.size(), track.invocations.size()});
   for (const TimedFifo &fifo : network.fifos)
@@ -310,7 +306,7 @@ streamtensor::explainTime(const TimedNetwork &network,
   TimeBreakdown &breakdown = run.breakdown;
   for (const TimedProcessResult &process : run.result.processes)
     breakdown.total = std::max(breakdown.total, process.end);
-  CriticalChain chain(network, options, run.timeline);
+  CriticalChain chain(network, run.timeline);
   chain.follow(run.result, kMostFull);
   if (chain.numFull == 0) {
     addShares(network, chain, breakdown.shares);
@@ -321,7 +317,7 @@ streamtensor::explainTime(const TimedNetwork &network,
     std::optional<TimedResult> freed = simulateTimed(network, observed, error);
     if (!freed)
       return std::nullopt;
-    CriticalChain freeChain(network, observed, freeTimeline);
+    CriticalChain freeChain(network, freeTimeline);
     freeChain.follow(*freed, INT64_MAX);
     addShares(network, freeChain, breakdown.shares);
     // Requests of memory in another order may even take longer.

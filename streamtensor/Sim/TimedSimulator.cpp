@@ -413,7 +413,7 @@ void TimedSimulation::runProcess(unsigned index) {
   process.blocked = false;
   const size_t others = ready.size();
   bool hasPassed = false;
-  while (!process.done && error.empty()) {
+  while (!process.done && error.empty() && !result.isTruncated) {
     // Those that it has woken go on first, and neighbours take turns: in small
     // steps, what repeats is found early.
     if (ready.size() > others ||
@@ -424,6 +424,7 @@ void TimedSimulation::runProcess(unsigned index) {
     }
     if (++result.steps + result.events > options.mostEvents)
       return giveUp(process);
+    result.isTruncated = result.steps > options.mostSteps;
     if (!process.running && !tryStart(index))
       return;
     if (!process.hasGroup) {
@@ -664,7 +665,7 @@ std::optional<TimedResult> TimedSimulation::run(std::string &message) {
   for (unsigned index = processes.size(); index-- > 0;)
     enqueue(index);
   do {
-    while (!ready.empty() && error.empty()) {
+    while (!ready.empty() && error.empty() && !result.isTruncated) {
       const unsigned index = ready.back();
       ready.pop_back();
       processes[index].queued = false;
@@ -673,11 +674,13 @@ std::optional<TimedResult> TimedSimulation::run(std::string &message) {
       if (!options.onStall)
         lookForRepetition(index);
     }
-  } while (error.empty() && serveMemory());
+  } while (error.empty() && !result.isTruncated && serveMemory());
   if (!error.empty()) {
     message = error;
     return std::nullopt;
   }
+  if (result.isTruncated)
+    return std::move(result);
   for (const ProcessState &process : processes)
     result.cycles = std::max(result.cycles, process.lastEvent - 1);
   for (size_t i = 0; i < fifos.size(); ++i) {

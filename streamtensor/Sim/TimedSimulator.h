@@ -78,6 +78,8 @@ struct TimedResult {
   /// Reads and writes simulated, steps that it took, and how often many of them
   /// were passed at once because they repeat.
   int64_t events = 0, steps = 0, jumps = 0;
+  /// It was given up after `TimedOptions::mostSteps`: only `steps` counts.
+  bool isTruncated = false;
 };
 
 /// When a process was held up, for traces: it waited for `waited` of the cycles
@@ -109,6 +111,9 @@ struct TimedOptions {
   bool unbounded = false;
   /// Reads, writes and steps of the simulation after which it gives up.
   int64_t mostEvents = INT64_MAX;
+  /// Steps, on which its time depends, after which it gives up without an
+  /// error. The same network takes the same number everywhere.
+  int64_t mostSteps = INT64_MAX;
   /// Called where a process waited or ended, in order per process.
   std::function<void(const StallSpan &)> onStall;
   std::function<void(const BusySpan &)> onInvocation;

@@ -123,6 +123,37 @@ TEST(TimedSizing, OneRunIsNotEnough) {
   EXPECT_LE(cyclesOf(network, sizing.depths, 3), 1.01 * best);
 }
 
+/// Where a first run takes too many steps, the depths stay, whoever asks; with
+/// as many as a whole search took, the result is the same.
+TEST(TimedSizing, StepsAreLimited) {
+  TimedNetwork network;
+  addProcess(network, "a",
+             {waitFor(84), timedPipeline({16}, 1, 1, {timedWrite(0)})});
+  addProcess(network, "b",
+             {timedPipeline({16}, 5, 5, {timedRead(0)}), waitFor(20)});
+  addFifo(network, "f", 0, 1, 3);
+  TimedSizingOptions options;
+  options.least = {1};
+  std::string error;
+  const auto free = growDepths(network, options, error);
+  ASSERT_TRUE(free) << error;
+  EXPECT_FALSE(free->isTooLarge);
+  EXPECT_GT(free->depths[0], 3);
+  options.mostSteps = 4 * free->steps;
+  const auto within = growDepths(network, options, error);
+  ASSERT_TRUE(within) << error;
+  EXPECT_FALSE(within->isTooLarge);
+  EXPECT_EQ(within->depths, free->depths);
+  options.mostSteps = 40;
+  for (auto *size : {growDepths, trimDepths}) {
+    const auto given = size(network, options, error);
+    ASSERT_TRUE(given) << error;
+    EXPECT_TRUE(given->isTooLarge);
+    EXPECT_EQ(given->depths, std::vector<int64_t>{3});
+    EXPECT_LE(given->steps, options.mostSteps);
+  }
+}
+
 /// No FIFOs, no tokens, no time.
 TEST(TimedSizing, TinyGraphs) {
   TimedNetwork network;

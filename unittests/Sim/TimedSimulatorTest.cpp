@@ -401,6 +401,26 @@ TEST(TimedSimulator, GivesUpAfterTooManyEvents) {
   EXPECT_FALSE(simulateTimed(network, options, error));
 }
 
+/// With a step less than it takes it gives up, which is no error.
+TEST(TimedSimulator, StopsAfterItsSteps) {
+  const TimedNetwork network = makeChain({1, 3}, 100, 2);
+  TimedOptions options;
+  std::string error;
+  const auto whole = simulateTimed(network, options, error);
+  ASSERT_TRUE(whole) << error;
+  EXPECT_FALSE(whole->isTruncated);
+  options.mostSteps = whole->steps;
+  const auto same = simulateTimed(network, options, error);
+  ASSERT_TRUE(same) << error;
+  EXPECT_FALSE(same->isTruncated);
+  EXPECT_EQ(same->cycles, whole->cycles);
+  options.mostSteps = whole->steps - 1;
+  const auto truncated = simulateTimed(network, options, error);
+  ASSERT_TRUE(truncated) << error;
+  EXPECT_TRUE(truncated->isTruncated);
+  EXPECT_TRUE(truncated->deadlock.empty());
+}
+
 /// Spans of waiting add up to what the result says.
 TEST(TimedSimulator, ReportsWaits) {
   for (unsigned seed = 0; seed < 100; ++seed) {

@@ -45,7 +45,7 @@ struct Memory {
   /// Set once, before every use (only Scalar and Vector).
   bool isConstant = false;
   /// Scalar: the value, printed instead of the name.
-  std::optional<Expression> value;
+  std::optional<Expression> value = std::nullopt;
 };
 
 /// Prints the functions of a module.
