@@ -26,7 +26,7 @@ using namespace streamtensor;
 /// compile; and how many steps all simulations of a compile may take. Not a
 /// time, so that the same network gets the same depths.
 static constexpr int64_t kMostWorkToMinimize = 50'000;
-static constexpr int64_t kMostSteps = 12'000'000;
+static constexpr int64_t kMostSteps = 8'000'000;
 static constexpr int64_t kMostSimulations = 2000;
 
 namespace {
@@ -137,8 +137,7 @@ bool NetworkSizer::deepenForTime(const ParameterValues &values) {
   return true;
 }
 
-/// What is affordable: to let FIFOs grow over several invocations, or one; or
-/// only to look whether they are of use at all; or nothing.
+/// Over several invocations, or one, whichever is affordable.
 std::optional<TimedSizing> NetworkSizer::sizeByTime() {
   TimedSizingOptions options;
   options.points = points;
@@ -160,8 +159,6 @@ std::optional<TimedSizing> NetworkSizer::sizeByTime() {
     options.invocations = 1;
     sizing = growDepths(network, options, error);
   }
-  if (sizing && sizing->isTooLarge && strategy != FifoStrategy::Conservative)
-    sizing = trimDepths(network, options, error);
   return sizing;
 }
 

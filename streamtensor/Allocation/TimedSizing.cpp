@@ -22,6 +22,9 @@ using namespace streamtensor;
 static constexpr int64_t kMostIdle = 5;
 /// Where time does not count, what was reached by then still does.
 static constexpr double kTrimTolerance = 0.01;
+/// One part in so many of all steps is for the first run with FIFOs that are
+/// never full, which find little that repeats, and for the first with depths.
+static constexpr int64_t kUnboundedShare = 12, kFirstShare = 3;
 
 int64_t streamtensor::depthBits(const TimedNetwork &network,
                                 const std::vector<int64_t> &depths) {
@@ -44,19 +47,33 @@ public:
     first = sizing.depths;
     least = options.least.empty() ? first : options.least;
     sizing.reasons.resize(first.size());
+    tokens.assign(first.size(), 1);
+    for (const ParameterValues &values : options.points)
+      for (const AccessProcess &process :
+           programOrder(network, values).processes) {
+        const std::vector<AccessCount> counts =
+            countAccesses(process.program, first.size());
+        for (size_t i = 0; i < first.size(); ++i)
+          tokens[i] = std::max(tokens[i], counts[i].writes);
+      }
+    for (size_t i = 0; i < first.size(); ++i)
+      tokens[i] += network.fifos[i].initialTokens;
   }
 
   std::optional<TimedSizing> grow();
-  std::optional<TimedSizing> onlyTrim();
   std::optional<TimedSizing> shrink();
 
 private:
   std::optional<TimedResult> simulate(const ParameterValues &values,
                                       const std::vector<int64_t> *depths);
-  /// A first run, which must leave three quarters of the steps, or all is too
-  /// large.
-  std::optional<TimedResult> tryFirst(const ParameterValues &values,
-                                      const std::vector<int64_t> *depths);
+  /// A run that is truncated when it takes more than its share of the steps.
+  std::optional<TimedResult> tryToSimulate(const ParameterValues &values,
+                                           const std::vector<int64_t> *depths,
+                                           int64_t share);
+  /// In run \p point with FIFOs that are never full, or at most.
+  int64_t peakOf(unsigned fifo, size_t point) const {
+    return unbounded.empty() ? tokens[fifo] : unbounded[point].fifos[fifo].peak;
+  }
   std::optional<TimedSizing> giveUp();
   bool simulateUnbounded();
   struct Reached;
@@ -83,9 +100,6 @@ private:
     return part * sizing.simulations < options.mostSimulations &&
            part * (sizing.steps + stepsOfRun) <= options.mostSteps;
   }
-  /// The most tokens that pass a FIFO in one invocation at any point, and those
-  /// that are there before: a deeper one would hold those of the next.
-  int64_t tokensOf(unsigned fifo) const;
   std::vector<int64_t> shrinkInOrder(std::vector<int64_t> depths,
                                      const std::vector<unsigned> &order);
   std::string at(size_t point) const;
@@ -95,7 +109,10 @@ private:
   std::string &error;
   TimedSizing sizing;
   std::vector<int64_t> first, least;
-  /// By point: with FIFOs that are never full.
+  /// By FIFO, the most tokens that pass it in one invocation at any point, and
+  /// those that are there before: a deeper one would hold those of the next.
+  std::vector<int64_t> tokens;
+  /// By point: with FIFOs that are never full; empty where that is too much.
   std::vector<TimedResult> unbounded;
   /// By point: with the depths found.
   std::vector<TimedResult> results;
@@ -130,22 +147,22 @@ std::optional<TimedResult> Sizer::simulate(const ParameterValues &values,
   std::optional<TimedResult> result = simulateTimed(network, timed, error);
   if (result) {
     sizing.steps += result->steps;
-    sizing.isTooLarge |= result->isTruncated;
     if (depths)
       stepsOfRun = std::max(stepsOfRun, result->steps);
   }
   return result;
 }
 
-std::optional<TimedResult> Sizer::tryFirst(const ParameterValues &values,
-                                           const std::vector<int64_t> *depths) {
-  mostStepsOfRun = std::max<int64_t>(options.mostSteps / 4 - sizing.steps, 0);
+std::optional<TimedResult>
+Sizer::tryToSimulate(const ParameterValues &values,
+                     const std::vector<int64_t> *depths, int64_t share) {
+  mostStepsOfRun = options.mostSteps / share;
   std::optional<TimedResult> result = simulate(values, depths);
   mostStepsOfRun.reset();
   return result;
 }
 
-/// What `first` has; a failure of the simulator stays one.
+/// What `first` has; a failure stays one.
 std::optional<TimedSizing> Sizer::giveUp() {
   if (!sizing.isTooLarge)
     return std::nullopt;
@@ -155,25 +172,25 @@ std::optional<TimedSizing> Sizer::giveUp() {
   return std::move(sizing);
 }
 
-int64_t Sizer::tokensOf(unsigned fifo) const {
-  int64_t most = 1;
-  for (const TimedResult &result : unbounded.empty() ? results : unbounded)
-    most = std::max(most, result.fifos[fifo].tokens / options.invocations);
-  return most + network.fifos[fifo].initialTokens;
-}
-
+/// Without it, FIFOs grow until that is of no use.
 bool Sizer::simulateUnbounded() {
+  for (const ParameterValues &values : options.points)
+    sizing.points.push_back({values, 0, 0});
   for (size_t point = 0; point < options.points.size(); ++point) {
     std::optional<TimedResult> result =
-        tryFirst(options.points[point], nullptr);
-    if (!result || result->isTruncated)
+        tryToSimulate(options.points[point], nullptr, kUnboundedShare);
+    if (!result)
       return false;
+    if (result->isTruncated) {
+      unbounded.clear();
+      return true;
+    }
     if (!result->deadlock.empty()) {
       error = "deadlock that no depth resolves" + at(point) + ": " +
               describeDeadlock(network, *result);
       return false;
     }
-    sizing.points.push_back({options.points[point], 0, result->cycles});
+    sizing.points[point].cyclesUnbounded = result->cycles;
     unbounded.push_back(std::move(*result));
   }
   return true;
@@ -181,9 +198,9 @@ bool Sizer::simulateUnbounded() {
 
 void Sizer::growFifo(unsigned fifo, size_t point, const std::string &why) {
   int64_t &depth = sizing.depths[fifo];
-  const int64_t peak = unbounded[point].fifos[fifo].peak;
+  const int64_t peak = peakOf(fifo, point);
   // Up to the peak nobody can be hindered; beyond it only where others are.
-  const int64_t most = std::max(depth, tokensOf(fifo));
+  const int64_t most = std::max(depth, tokens[fifo]);
   depth = std::min(most, depth < peak ? std::min(2 * depth, peak) : 2 * depth);
   if (sizing.reasons[fifo].empty())
     sizing.reasons[fifo] = why;
@@ -198,7 +215,7 @@ bool Sizer::growCycle(const TimedResult &result, size_t point) {
   };
   for (const TimedBlock &block : result.deadlock)
     if (block.isWrite && !network.fifos[block.fifo].isControl &&
-        sizing.depths[block.fifo] < tokensOf(block.fifo) &&
+        sizing.depths[block.fifo] < tokens[block.fifo] &&
         (!smallest || bits(block) < bits(*smallest)))
       smallest = &block;
   if (!smallest) {
@@ -219,8 +236,7 @@ bool Sizer::growSlow(const TimedResult &result, size_t point) {
   for (unsigned fifo = 0; fifo < network.fifos.size(); ++fifo) {
     const TimedFifo &info = network.fifos[fifo];
     if (info.isControl || result.fifos[fifo].waitFull == 0 ||
-        sizing.depths[fifo] >=
-            std::min(unbounded[point].fifos[fifo].peak, tokensOf(fifo)))
+        sizing.depths[fifo] >= std::min(peakOf(fifo, point), tokens[fifo]))
       continue;
     if (network.processes[info.writer].kind != "dma_in")
       inner.push_back(fifo);
@@ -249,10 +265,15 @@ bool Sizer::growAt(size_t point) {
   int64_t idle = 0;
   for (bool isFirst = true;; isFirst = false) {
     std::optional<TimedResult> result =
-        isFirst && point == 0 ? tryFirst(options.points[point], &sizing.depths)
-                              : simulate(options.points[point], &sizing.depths);
-    if (!result || result->isTruncated)
+        isFirst
+            ? tryToSimulate(options.points[point], &sizing.depths, kFirstShare)
+            : simulate(options.points[point], &sizing.depths);
+    if (!result)
       return false;
+    if (result->isTruncated) {
+      sizing.isTooLarge = true;
+      return false;
+    }
     if (!result->deadlock.empty()) {
       if (!growCycle(*result, point))
         return false;
@@ -260,7 +281,8 @@ bool Sizer::growAt(size_t point) {
     }
     const double cycles = double(result->cycles);
     if (!options.tolerance ||
-        cycles <= double(unbounded[point].cycles) * (1 + *options.tolerance))
+        (!unbounded.empty() &&
+         cycles <= double(unbounded[point].cycles) * (1 + *options.tolerance)))
       return true;
     if (!best || cycles * (1 + *options.tolerance) < best->cycles) {
       best = Reached{sizing.depths, sizing.reasons, cycles};
@@ -304,32 +326,13 @@ std::optional<TimedSizing> Sizer::grow() {
   return std::move(sizing);
 }
 
-std::optional<TimedSizing> Sizer::onlyTrim() {
-  for (const ParameterValues &values : options.points) {
-    std::optional<TimedResult> result = tryFirst(values, &sizing.depths);
-    if (!result || result->isTruncated)
-      return giveUp();
-    if (!result->deadlock.empty()) {
-      error = "deadlock" + at(sizing.points.size()) + ": " +
-              describeDeadlock(network, *result);
-      return std::nullopt;
-    }
-    sizing.points.push_back({values, result->cycles, 0});
-    results.push_back(std::move(*result));
-  }
-  cut();
-  trim();
-  leaveAPlaceFree();
-  return std::move(sizing);
-}
-
 /// A FIFO of more than two places that all tokens of an invocation fit in is
 /// suspicious: only where one less costs time does it stay.
 void Sizer::leaveAPlaceFree() {
   const std::vector<double> limits = reachedCycles();
   for (unsigned fifo = 0; fifo < least.size(); ++fifo) {
     if (sizing.depths[fifo] <= std::max<int64_t>(least[fifo], 2) ||
-        sizing.depths[fifo] != tokensOf(fifo))
+        sizing.depths[fifo] != tokens[fifo])
       continue;
     std::vector<int64_t> trial = sizing.depths;
     --trial[fifo];
@@ -460,8 +463,8 @@ std::optional<TimedSizing> Sizer::shrink() {
       continue;
     order.push_back(fifo);
     for (const TimedResult &result : unbounded)
-      depths[fifo] = std::max(
-          depths[fifo], std::min(result.fifos[fifo].peak, tokensOf(fifo)));
+      depths[fifo] = std::max(depths[fifo],
+                              std::min(result.fifos[fifo].peak, tokens[fifo]));
   }
   // What these cost is what is possible.
   for (size_t point = 0; point < options.points.size(); ++point) {
@@ -517,13 +520,6 @@ streamtensor::growDepths(const TimedNetwork &network,
                          const TimedSizingOptions &options,
                          std::string &error) {
   return Sizer(network, options, error).grow();
-}
-
-std::optional<TimedSizing>
-streamtensor::trimDepths(const TimedNetwork &network,
-                         const TimedSizingOptions &options,
-                         std::string &error) {
-  return Sizer(network, options, error).onlyTrim();
 }
 
 std::optional<TimedSizing>

@@ -35,8 +35,8 @@ struct TimedSizingOptions {
   /// When so many simulations have run, what has been found so far counts, and
   /// is still right.
   int64_t mostSimulations = 2000;
-  /// The same for the steps of all simulations (TimedResult::steps). A first
-  /// run takes at most a quarter of it.
+  /// The same for the steps of all simulations (TimedResult::steps). The first
+  /// run at a point takes at most a third of it.
   int64_t mostSteps = INT64_MAX;
 };
 
@@ -63,16 +63,11 @@ struct TimedSizing {
 /// Makes FIFOs deeper than `network` has them until every point ends, within
 /// the tolerance; then those that are deeper than `least` and whose depth saves
 /// no more than the tolerance go back, the most bits first. Control FIFOs stay.
+/// Where even a run with FIFOs that are never full is too much, depths grow as
+/// long as that helps.
 /// Returns nothing and sets `error` when even FIFOs that are never full
 /// deadlock.
 std::optional<TimedSizing> growDepths(const TimedNetwork &network,
-                                      const TimedSizingOptions &options,
-                                      std::string &error);
-
-/// Only the second half of that, for networks that cannot be simulated often:
-/// the depths of `network` where they save more than the tolerance against
-/// `least`, with which it must end. Looks at no FIFO that is never full.
-std::optional<TimedSizing> trimDepths(const TimedNetwork &network,
                                       const TimedSizingOptions &options,
                                       std::string &error);
 
