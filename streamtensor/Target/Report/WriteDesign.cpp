@@ -154,7 +154,7 @@ static LogicalResult writeConstants(ModuleOp module, const DesignInfo &design,
 static constexpr int64_t kMostWork = 10'000'000;
 
 /// Steps of one of the runs that are compared for the slow-down; seconds.
-static constexpr int64_t kMostSlowdownSteps = 8'000'000;
+static constexpr int64_t kMostSlowdownSteps = 2'000'000;
 
 /// One run that sees each wait may take more.
 static constexpr int64_t kMostExplainedWork = 30'000'000;
