@@ -126,7 +126,7 @@ def test_a_decode_step_does_one_tokens_work(generator: Generator, tiny: Path) ->
     """MACs of one token by hand; memory traffic as the designs' own lists say."""
     generator.prefill([1, 2, 3])
     before = generator.stats()
-    generator.step("decode", [4], 3, 1, want_logits=True)
+    generator.step("decode", [4], 3, 1, logits=1)
     after = generator.stats()
 
     config = generator.split.config
@@ -153,19 +153,19 @@ def test_the_cache_lives_on_the_device(generator: Generator) -> None:
     for cache in (0, 1):
         generator.runtime.request("reset")
         generator.prefill(prompt)
-        first = generator.step("decode", [4], 5, 1, want_logits=True)
-        again = generator.step("decode", [4], 5, 1, want_logits=True)
+        first = generator.step("decode", [4], 5, 1, logits=1)
+        again = generator.step("decode", [4], 5, 1, logits=1)
         assert torch.equal(first, again)
         _, stored = generator.runtime.request("read_cache", layer=1, cache=cache, row=2)
         row = next(iter(stored.values()))
         generator.runtime.request("write_cache", {"row": row + 1.0}, layer=1, cache=cache, row=2)
-        changed = generator.step("decode", [4], 5, 1, want_logits=True)
+        changed = generator.step("decode", [4], 5, 1, logits=1)
         assert not torch.equal(first, changed)
 
 
 def test_errors_of_the_runtime_reach_the_user(generator: Generator) -> None:
     with pytest.raises(streamtensor.StreamTensorError, match="refused 'step'"):
-        generator.runtime.request("step", {}, phase="decode", position=0, count=1, logits=True)
+        generator.runtime.request("step", {}, phase="decode", position=0, count=1, logits=1)
     # The runtime goes on after an error.
     assert generator.generate([1, 2], 2, Sampler()).ids
 

@@ -60,7 +60,7 @@ class ModelSplit:
         return self.stack.config
 
     def check_length(self) -> None:
-        limit = getattr(self.config, "max_position_embeddings", None)
+        limit = position_limit(self.config)
         if self.max_length < 2 or (limit and self.max_length > limit):
             raise StreamTensorError(
                 f"expected a maximum length from 2 to {limit or 'any'} (the model's positions) "
@@ -120,6 +120,11 @@ class ModelSplit:
             else:
                 tensors[name] = calls[host.layer].get(host.path)
         return tensors
+
+
+def position_limit(config: Any) -> int | None:
+    """Returns how many positions a model of this text configuration has, None for any number."""
+    return getattr(config, "max_position_embeddings", None) or None
 
 
 def find_mask(calls: list[LayerCall], length: int) -> str:
