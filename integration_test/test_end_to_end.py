@@ -16,10 +16,12 @@ from typing import Any
 import pytest
 import torch
 from conftest import ROOT
+from test_evaluate import perplexity
 from torch import nn
 
 import streamtensor
 from streamtensor.models.host import load_host
+from streamtensor.models.sources import load_model, resolve
 from streamtensor.runtime.generation import Generator, ModelDescription
 from streamtensor.runtime.process import Runtime
 from streamtensor.runtime.sampling import Sampler
@@ -105,11 +107,29 @@ def test_tiny_family(family: str, tmp_path: Path) -> None:
     assert check["max_abs_logit_error"] <= 2e-4 * check["max_abs_logit"]
 
 
+def test_evaluate(tmp_path: Path) -> None:
+    """55 predictions in two windows, of 48 and of 7 tokens, against PyTorch's own loss."""
+    text = "The quick brown fox jumps over the lazy dog, and then once more over the cat."
+    (tmp_path / "text.txt").write_text(text)
+    done = command(
+        "evaluate", TINY, "--text", tmp_path / "text.txt", "--tokens", 56, "--max-length", LENGTH,
+        "--json", tmp_path / "result.json",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    result = json.loads((tmp_path / "result.json").read_text())
+    model = load_model(resolve(TINY, None))
+    expected = perplexity(model, list(text.encode())[:56], LENGTH)
+    assert result["windows"] == 2 and result["predictions"] == 55
+    assert result["reference_perplexity"] == pytest.approx(expected, rel=1e-6)
+    assert result["perplexity"] == pytest.approx(expected, rel=1e-5)
+    assert 0 < result["max_abs_logit_error"] <= 2e-4 * result["max_abs_logit"]
+    assert result["top1_agreement"] == 1.0 and result["kl_divergence"] < 1e-8
+
+
 @pytest.fixture(scope="module")
 def tiny(cache: Path) -> Path:
     """The directory of a compiled tiny model."""
     from streamtensor.models.compiler import CompileOptions
-    from streamtensor.models.sources import resolve
     from streamtensor.runtime.cache import compiled_model
 
     return compiled_model(resolve(TINY, None), CompileOptions(max_length=LENGTH))

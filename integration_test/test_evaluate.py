@@ -119,7 +119,12 @@ def save_word_tokenizer(directory: Path) -> list[str]:
         (b"abc", "smollm2-135m-tiny --tokens 8", 1, "'t.txt' to have 8 tokens or more but got 3;"),
         (b"abc", "smollm2-135m-tiny --tokens 1", 2, "a whole number from 2 but got '1'"),
         (b"abc", "smollm2-135m-tiny --tokens 2 --precision w4a8", 1, "precision 'w4a8' cannot be"),
-        (b"abc", "smollm2-135m-tiny --tokens 2 --json no/r.json", 1, "no directory for 'no/r.json'"),
+        (
+            b"abc",
+            "smollm2-135m-tiny --tokens 2 --json no/r.json",
+            1,
+            "no directory for 'no/r.json'",
+        ),
         (b"abc", "plain --tokens 2", 1, "the model has no tokenizer"),
         (b"abc", "nothing --tokens 2", 1, "unknown model 'nothing'"),
     ],

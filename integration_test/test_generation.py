@@ -83,6 +83,19 @@ def test_a_chunk_that_does_not_fit_the_cache_is_decoded() -> None:
     ]
 
 
+def test_logits_behind_every_token() -> None:
+    """Chunks as of a prompt; each step gives the logits of all its valid tokens."""
+    generator = make_generator(max_length=10, chunk=4)
+    rows = [len(logits) for logits in generator.logits_behind([1] * 10)]
+    assert rows == [4, 4, 1, 1]
+    assert generator.runtime.steps == [
+        ("prefill", 0, 4, 4),
+        ("prefill", 4, 4, 4),
+        ("decode", 8, 1, 1),
+        ("decode", 9, 1, 1),
+    ]
+
+
 def test_a_stop_token_is_included() -> None:
     assert make_generator(32, 4).generate([1], 9, Sampler(), stop_ids=[3]).ids == [3]
 

@@ -18,6 +18,7 @@ from streamtensor.importer.lowering import lower
 from streamtensor.importer.program import Program
 from streamtensor.manifest import MANIFEST, MODULE, write_export, write_json
 from streamtensor.models.host import save_host
+from streamtensor.models.positions import check_positions
 from streamtensor.models.sources import ModelSource, config_for, load_model, load_tokenizer
 from streamtensor.models.split import ModelSplit, position_limit
 from streamtensor.models.steps import LayerProgram, capture_head, capture_layer, layer_weights
@@ -79,6 +80,8 @@ def compile_model(source: ModelSource, output_dir: Path, options: CompileOptions
             model = load_model(source)
         split = ModelSplit(model, options.max_length)
         phases = {"prefill": options.prefill_tokens(), "decode": 1}
+        with step("checking that layers can run on a cache of fixed size"):
+            check_positions(split, sorted(set(phases.values())))
         layers: dict[str, LayerProgram] = {}
         for phase, tokens in phases.items():
             with step(f"importing the layer for {phase} ({tokens} tokens)"):

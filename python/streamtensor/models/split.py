@@ -15,7 +15,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from streamtensor.errors import StreamTensorError
-from streamtensor.models.masks import MaskTable
+from streamtensor.models.masks import KeyTable, MaskTable, follows_keys
 from streamtensor.models.recording import LayerCall, LayerStack
 
 # What the two parts of a layer's rotary tables are called.
@@ -24,12 +24,16 @@ ROTARY = {"position_embeddings.0": "cos", "position_embeddings.1": "sin"}
 
 @dataclass(frozen=True)
 class HostTensor:
-    """A tensor that the host gives to layers: the leaf `path` of layer `layer`'s call."""
+    """A tensor that the host gives to layers: the leaf `path` of layer `layer`'s call.
+
+    `table` is that of all positions, for what a layer gets of each key: masks, and biases by
+    the distance of keys. What a layer gets of each new token has none.
+    """
 
     name: str
     layer: int
     path: str
-    is_mask: bool
+    table: MaskTable | KeyTable | None
 
 
 class ModelSplit:
@@ -46,14 +50,15 @@ class ModelSplit:
         self.max_length = max_length
         self.check_length()
         ids = torch.zeros((1, max_length), dtype=torch.long)
-        calls = self.stack.record(ids, torch.arange(max_length).reshape(1, -1))
+        positions = torch.arange(max_length).reshape(1, -1)
+        calls = self.stack.record(ids, positions)
+        last = self.stack.record(ids[:, -1:], positions[:, -1:])
         self.hidden_path = self.stack.hidden_path
         self.mask_path = find_mask(calls, max_length)
-        self.masks: dict[str, MaskTable] = {}
         self.host_tensors: dict[str, HostTensor] = {}
         # Per layer: leaf path -> name of the host tensor.
         self.layer_hosts: list[dict[str, str]] = []
-        self._name_host_tensors(calls)
+        self._name_host_tensors(calls, last)
 
     @property
     def config(self) -> Any:
@@ -67,11 +72,18 @@ class ModelSplit:
                 f"but got {self.max_length}"
             )
 
-    def _name_host_tensors(self, calls: list[LayerCall]) -> None:
+    @property
+    def masks(self) -> dict[str, MaskTable]:
+        """The attention masks among the host tensors, by name."""
+        tables = {name: host.table for name, host in self.host_tensors.items()}
+        return {name: table for name, table in tables.items() if isinstance(table, MaskTable)}
+
+    def _name_host_tensors(self, calls: list[LayerCall], last: list[LayerCall]) -> None:
         """Gives every distinct tensor that layers get a name.
 
-        Layers that got the same object share it: one mask for all layers of a kind,
-        one pair of rotary tables.
+        `calls` are those for all positions, `last` those for the last one alone. Layers that
+        got the same object share it: one mask for all layers of a kind, one pair of rotary
+        tables.
         """
         names: dict[tuple[int, str], str] = {}
         kinds = getattr(self.config, "layer_types", None)
@@ -84,11 +96,12 @@ class ModelSplit:
                 key = (id(tensor), path)
                 if key not in names:
                     names[key] = self._new_name(path, kind)
-                    is_mask = path == self.mask_path
-                    name = names[key]
-                    self.host_tensors[name] = HostTensor(name, call.index, path, is_mask)
-                    if is_mask:
-                        self.masks[name] = MaskTable(tensor)
+                    table: MaskTable | KeyTable | None = None
+                    if path == self.mask_path:
+                        table = MaskTable(tensor)
+                    elif follows_keys(tensor, last[call.index].get(path)):
+                        table = KeyTable(tensor)
+                    self.host_tensors[names[key]] = HostTensor(names[key], call.index, path, table)
                 hosts[path] = names[key]
             self.layer_hosts.append(hosts)
 
@@ -107,7 +120,7 @@ class ModelSplit:
         """Computes what the host gives to the layers for tokens at `position`.
 
         Returns 'hidden' [1, tokens, hidden size] and the host tensors `names` (all of
-        them without) by name; masks are for a cache of `past` rows.
+        them without) by name; those of keys are for a cache of `past` rows.
         """
         tokens = len(ids)
         positions = torch.arange(position, position + tokens).reshape(1, -1)
@@ -115,8 +128,8 @@ class ModelSplit:
         tensors = {"hidden": calls[0].get(self.hidden_path)}
         for name in self.host_tensors if names is None else names:
             host = self.host_tensors[name]
-            if host.is_mask:
-                tensors[name] = self.masks[name].fixed(position, tokens, past)
+            if host.table is not None:
+                tensors[name] = host.table.fixed(position, tokens, past)
             else:
                 tensors[name] = calls[host.layer].get(host.path)
         return tensors

@@ -71,8 +71,8 @@ class ConcatCache(Cache):
 class LayerStep(torch.nn.Module):
     """One layer on new tokens and a past: (hidden, host tensors, past) -> (hidden, new rows).
 
-    Without a past (a first chunk) the last two arguments are left out. `call` is a recorded call of the layer; its tensors are replaced by the inputs, in
-    the order of `paths`.
+    Without a past (a first chunk) the last two arguments are left out. `call` is a recorded
+    call of the layer; its tensors are replaced by the inputs, in the order of `paths`.
     """
 
     def __init__(self, split: ModelSplit, index: int, call: LayerCall) -> None:
@@ -116,12 +116,8 @@ class HeadStep(torch.nn.Module):
             return stack.wrap_result(stack.bind(index, args, kwargs).get(stack.hidden_path))
 
         ids = torch.zeros((1, 1), dtype=torch.long)
-        # A mask of four dimensions is taken as it is: building one cannot be exported.
-        mask = torch.zeros((1, 1, 1, 1))
         with stack.stubbed(on_call):
-            output = stack.run_model(
-                input_ids=ids, position_ids=torch.zeros_like(ids), attention_mask=mask
-            )
+            output = stack.run_model(input_ids=ids, position_ids=torch.zeros_like(ids))
         return output.logits
 
 
