@@ -25,7 +25,7 @@ from streamtensor.models.compiler import CompileOptions, compile_model
 from streamtensor.models.host import load_host
 from streamtensor.models.positions import check_positions
 from streamtensor.models.split import ModelSplit
-from streamtensor.models.steps import ConcatCache
+from streamtensor.models.steps import ConcatCache, capture_layer
 from streamtensor.runtime.check import ROUNDING, compare, logits_behind, reference_logits
 from streamtensor.runtime.generation import Generator, ModelDescription
 from streamtensor.runtime.process import Runtime
@@ -82,7 +82,13 @@ def gemma2() -> Any:
     )
 
 
-FAMILIES = [gpt_neox, olmo2, bloom, gemma2]
+def smollm3() -> Any:
+    """Some layers rotate nothing, the first one among them."""
+    sizes = SIZES | {"pad_token_id": 0}
+    return transformers.SmolLM3Config(**sizes, num_key_value_heads=2, no_rope_layers=[0, 1])
+
+
+FAMILIES = [gpt_neox, olmo2, bloom, gemma2, smollm3]
 
 
 @dataclass
@@ -196,6 +202,32 @@ def test_biases_of_keys() -> None:
                     continue
                 key = column if column < past else position + column - past
                 assert math.isclose(bias[head, 0, column], slope * key, rel_tol=1e-6)
+
+
+def test_layers_that_do_without_a_tensor() -> None:
+    """Cosines of 1 and sines of 0 rotate nothing, so one design serves both kinds of layers."""
+    split = ModelSplit(sources.random_model(smollm3(), 3).eval(), LENGTH)
+    own = split.host_step([1, 2], 3, LENGTH - 2)
+    program = capture_layer(split, 2, LENGTH - 2)
+    cos, sin = "position_embeddings.0", "position_embeddings.1"
+    assert split.fillings == {0: {cos: 1.0, sin: 0.0}}
+    assert {cos, sin} <= set(program.hosts.values()), "captured where they are used"
+    host = split.host_step([1, 2], 3, LENGTH - 2)
+    for path, value in ((cos, 1.0), (sin, 0.0)):
+        assert (host[split.layer_hosts[0][path]] == value).all()
+        assert torch.equal(host[split.layer_hosts[1][path]], own[split.layer_hosts[1][path]])
+
+
+def test_layers_that_differ_and_ignore_a_tensor() -> None:
+    """Where no constants help, the layer keeps its own tensors and is refused."""
+    model = sources.random_model(smollm3(), 3).eval()
+    # Layer 0 rotates nothing, and scales its scores otherwise.
+    model.model.layers[0].self_attn.scaling *= 3.0
+    split = ModelSplit(model, LENGTH)
+    hosts = [dict(names) for names in split.layer_hosts]
+    with pytest.raises(StreamTensorError, match=r"layer 0 of the model computes .* than layer 1"):
+        capture_layer(split, 2, LENGTH - 2)
+    assert split.fillings == {} and split.layer_hosts == hosts
 
 
 def test_layers_that_count_rows_by_themselves() -> None:

@@ -80,13 +80,13 @@ def compile_model(source: ModelSource, output_dir: Path, options: CompileOptions
             model = load_model(source)
         split = ModelSplit(model, options.max_length)
         phases = {"prefill": options.prefill_tokens(), "decode": 1}
-        with step("checking that layers can run on a cache of fixed size"):
-            check_positions(split, sorted(set(phases.values())))
         layers: dict[str, LayerProgram] = {}
         for phase, tokens in phases.items():
             with step(f"importing the layer for {phase} ({tokens} tokens)"):
                 layers[phase] = capture_layer(split, tokens, options.max_length - tokens)
                 export_design(directory, phase, layers[phase].program)
+        with step("checking that layers can run on a cache of fixed size"):
+            check_positions(split, sorted(set(phases.values())))
         with step("importing the head"):
             head = capture_head(split)
             export_design(directory, "head", head)

@@ -8,6 +8,7 @@ is read off the model's own calls of its layers.
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,13 +28,15 @@ class HostTensor:
     """A tensor that the host gives to layers: the leaf `path` of layer `layer`'s call.
 
     `table` is that of all positions, for what a layer gets of each key: masks, and biases by
-    the distance of keys. What a layer gets of each new token has none.
+    the distance of keys. What a layer gets of each new token has none. Where `filling` is
+    given, all elements are that number.
     """
 
     name: str
     layer: int
     path: str
     table: MaskTable | KeyTable | None
+    filling: float | None = None
 
 
 class ModelSplit:
@@ -58,7 +61,10 @@ class ModelSplit:
         self.host_tensors: dict[str, HostTensor] = {}
         # Per layer: leaf path -> name of the host tensor.
         self.layer_hosts: list[dict[str, str]] = []
+        # Per layer: leaf path -> constant; see fillings.py.
+        self.fillings: dict[int, dict[str, float]] = {}
         self._name_host_tensors(calls, last)
+        self.own_hosts = list(self.layer_hosts)
 
     @property
     def config(self) -> Any:
@@ -75,8 +81,11 @@ class ModelSplit:
     @property
     def masks(self) -> dict[str, MaskTable]:
         """The attention masks among the host tensors, by name."""
-        tables = {name: host.table for name, host in self.host_tensors.items()}
-        return {name: table for name, table in tables.items() if isinstance(table, MaskTable)}
+        return {
+            name: host.table
+            for name, host in self.host_tensors.items()
+            if isinstance(host.table, MaskTable)
+        }
 
     def _name_host_tensors(self, calls: list[LayerCall], last: list[LayerCall]) -> None:
         """Gives every distinct tensor that layers get a name.
@@ -105,6 +114,20 @@ class ModelSplit:
                 hosts[path] = names[key]
             self.layer_hosts.append(hosts)
 
+    def fill(self, index: int, values: dict[str, float]) -> None:
+        """Lets layer `index` get constants for the leaves of `values`, and its own for others."""
+        self.fillings.pop(index, None)
+        self.layer_hosts[index] = dict(self.own_hosts[index])
+        if not values:
+            return
+        self.fillings[index] = values
+        for path, value in values.items():
+            own = self.host_tensors[self.own_hosts[index][path]]
+            name = f"{own.name}.filled_{value:g}"
+            filled = dataclasses.replace(own, name=name, filling=value)
+            self.host_tensors[name] = filled
+            self.layer_hosts[index][path] = name
+
     def _new_name(self, path: str, kind: str) -> str:
         base = "mask" if path == self.mask_path else ROTARY.get(path, path)
         name = f"{base}.{kind}"
@@ -132,6 +155,8 @@ class ModelSplit:
                 tensors[name] = host.table.fixed(position, tokens, past)
             else:
                 tensors[name] = calls[host.layer].get(host.path)
+            if host.filling is not None:
+                tensors[name] = torch.full_like(tensors[name], host.filling)
         return tensors
 
 
