@@ -5,6 +5,7 @@ The accelerator is the stand-in of `fake_tools.py`; test_end_to_end.py has the r
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
 from collections.abc import Callable
@@ -13,8 +14,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from streamtensor import StreamTensorError
+from streamtensor import StreamTensorError, cli
 from streamtensor.models import configs, sources
+from streamtensor.models.compiler import compile_options
 from streamtensor.runtime.evaluate import describe
 from streamtensor.runtime.quality import Quality, windows
 
@@ -34,27 +36,46 @@ def perplexity(model: torch.nn.Module, ids: list[int], length: int) -> float:
     return math.exp(total / (len(ids) - 1))
 
 
-@pytest.mark.parametrize(
-    ("name", "tokens", "length", "count"),
-    [
-        # 39 tokens are fed: 16, 16 and 7 of them where there are 16 positions.
-        ("smollm2-135m-tiny", 40, 16, 3),
-        ("gpt2-medium-tiny", 33, 32, 1),
-    ],
-)
-def test_figures(
-    streamtensor: Callable, tmp_path: Path, name: str, tokens: int, length: int, count: int
-) -> None:
-    (tmp_path / "text.txt").write_text(TEXT)
-    done = streamtensor(
-        "evaluate", name, "--text", "text.txt", "--tokens", tokens, "--max-length", length,
-        "--json", "result.json",
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    result = json.loads((tmp_path / "result.json").read_text())
-    expected = perplexity(
-        sources.load_model(sources.resolve(name, None)), list(TEXT.encode())[:tokens], length
+@pytest.fixture
+def evaluate(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> Callable[..., tuple[int, str, str]]:
+    """Runs `streamtensor evaluate` in this process, with the stand-ins for the C++ tools."""
+    from contextlib import nullcontext
+
+    from test_split import InProcess, run_fake_tool
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("STREAMTENSOR_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr("streamtensor.models.compiler.run_tool", run_fake_tool)
+    monkeypatch.setattr("streamtensor.runtime.cache.state_key", lambda _: "")
+    monkeypatch.setattr(
+        "streamtensor.runtime.evaluate.Runtime",
+        lambda directory: nullcontext(InProcess(directory)),
     )
+    monkeypatch.setattr("signal.signal", lambda *_: None)
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        try:
+            code = cli.main(["evaluate", *map(str, arguments)])
+        except SystemExit as ended:
+            code = ended.code
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def test_figures(evaluate: Callable) -> None:
+    """40 tokens, of which 39 are fed: 16, 16 and 7 where there are 16 positions."""
+    Path("text.txt").write_text(TEXT)
+    name, tokens = "smollm2-135m-tiny", 40
+    code, out, err = evaluate(
+        name, "--text", "text.txt", "--tokens", tokens, "--max-length", 16, "--json", "result.json"
+    )
+    assert code == 0, err
+    result = json.loads(Path("result.json").read_text())
+    model = sources.load_model(sources.resolve(name, None))
+    expected = perplexity(model, list(TEXT.encode())[:tokens], 16)
     assert result["reference_perplexity"] == pytest.approx(expected, rel=1e-6)
     assert result["perplexity"] == pytest.approx(expected, rel=1e-5)
     ratio = result["perplexity"] / result["reference_perplexity"]
@@ -64,37 +85,49 @@ def test_figures(
     assert 0 < result["max_abs_logit_error"] < 1e-5
     assert result["top1_agreement"] == 1.0
     assert (result["precision"], result["label"]) == ("f32", "simulated")
-    assert (result["tokens"], result["predictions"]) == (tokens, tokens - 1)
-    assert result["windows"] == count and result["seconds"] > 0
-    lines = done.stdout.splitlines()
-    assert done.stdout == describe(result, "text.txt") + "\n"
-    assert len(lines) < 24 and f"PyTorch f32: {expected:.6g}" in done.stdout
+    assert (result["tokens"], result["predictions"], result["windows"]) == (40, 39, 3)
+    assert result["seconds"] > 0
+    assert out == describe(result, "text.txt") + "\n"
+    assert len(out.splitlines()) < 24 and f"PyTorch f32: {expected:.6g}" in out
 
 
-def test_a_model_gets_as_many_positions_as_the_text_needs(
-    streamtensor: Callable, tmp_path: Path
-) -> None:
-    """A checkpoint of 300 positions and its tokenizer: 290 tokens in one window, 310 in two."""
+def test_a_checkpoint_with_a_tokenizer(evaluate: Callable) -> None:
+    """Its 20 positions are fewer than the default; 30 tokens take two windows of them."""
     config = configs.config_of("tinyllama-1.1b-tiny")
-    config.max_position_embeddings = 300
+    config.max_position_embeddings = 20
     config.num_hidden_layers = 1
     config.vocab_size = 64
     model = sources.random_model(config, 5).eval()
-    model.save_pretrained(tmp_path / "model")
-    words = save_word_tokenizer(tmp_path / "model")
-    text = " ".join(words[(7 * index * index) % len(words)] for index in range(320))
-    (tmp_path / "text.txt").write_text(text)
-    ids = [words.index(word) for word in text.split()]
-    for tokens, count in ((290, 1), (310, 2)):
-        done = streamtensor(
-            "evaluate", "model", "--text", "text.txt", "--tokens", tokens, "--json", "r.json"
-        )
-        assert done.returncode == 0, done.stderr
-        result = json.loads((tmp_path / "r.json").read_text())
-        assert result["windows"] == count
-        expected = perplexity(model, ids[:tokens], 300)
-        assert result["reference_perplexity"] == pytest.approx(expected, rel=1e-6)
-        assert result["perplexity"] == pytest.approx(expected, rel=1e-5)
+    model.save_pretrained("model")
+    words = save_word_tokenizer(Path("model"))
+    text = " ".join(words[(7 * index * index) % len(words)] for index in range(35))
+    Path("text.txt").write_text(text)
+    code, _, err = evaluate("model", "--text", "text.txt", "--tokens", 30, "--json", "r.json")
+    assert code == 0, err
+    result = json.loads(Path("r.json").read_text())
+    assert (result["windows"], result["window_tokens"]) == (2, 20)
+    expected = perplexity(model, [words.index(word) for word in text.split()][:30], 20)
+    assert result["reference_perplexity"] == pytest.approx(expected, rel=1e-6)
+    assert result["perplexity"] == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("asked", "wanted", "length"),
+    [
+        (None, None, 256),
+        (None, 200, 200),
+        (None, 1000, 1000),
+        # GPT-2 has 1,024 positions.
+        (None, 5000, 1024),
+        (64, 5000, 64),
+        # That many are refused later, not lowered silently.
+        (2000, None, 2000),
+    ],
+)
+def test_positions(asked: int | None, wanted: int | None, length: int) -> None:
+    options = argparse.Namespace(target="u55c", max_length=asked, chunk=None)
+    source = sources.resolve("gpt2-medium-tiny", None)
+    assert compile_options(options, source, wanted).max_length == length
 
 
 def save_word_tokenizer(directory: Path) -> list[str]:
@@ -134,25 +167,19 @@ def test_refusals(
     arguments: str,
     code: int,
     part: str,
-    tmp_path: Path,
+    evaluate: Callable,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture,
 ) -> None:
-    """Each before anything is compiled: there are no tools here at all."""
-    from streamtensor import cli
+    """Each before anything is compiled."""
 
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("STREAMTENSOR_BIN_DIR", str(tmp_path))
-    monkeypatch.setattr("streamtensor.runtime.cache.cached_model", lambda *_: None)
-    monkeypatch.setattr("signal.signal", lambda *_: None)
+    def compiled(*_: object) -> None:
+        raise AssertionError("compiled before the input was looked at")
+
+    monkeypatch.setattr("streamtensor.runtime.cache.compiled_model", compiled)
     configs.config_of("tinyllama-1.1b-tiny").save_pretrained("plain")
     if content is not None:
         Path("t.txt").write_bytes(content)
-    try:
-        got = cli.main(["evaluate", "--text", "t.txt", *arguments.split()])
-    except SystemExit as ended:
-        got = ended.code
-    out, err = capsys.readouterr()
+    got, out, err = evaluate("--text", "t.txt", *arguments.split())
     assert (got, out) == (code, "")
     assert part in err and err.count("error:") == 1
 
