@@ -61,6 +61,14 @@ class Gated(nn.Module):
         return x + self.scale * self.down(torch.sigmoid(self.gate(x)) * self.up(x))
 
 
+class ChosenRows(nn.Module):
+    """Lists of rows that are known: neighbours, every second one, out of order, from the end."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        rows = torch.index_select(x, 0, torch.tensor([6, 1, 3, 5, 0]))
+        return x[[2, 3, 4, 0, 0]] * x[[-1]] + torch.relu(rows)
+
+
 def close(got: torch.Tensor, want: torch.Tensor) -> bool:
     """The accuracy that every f32 design has to reach."""
     return bool(((got - want).abs() <= 1e-4 * (want.abs() + want.abs().max())).all())
@@ -72,9 +80,10 @@ def close(got: torch.Tensor, want: torch.Tensor) -> bool:
         (nn.Linear(7, 5), (1, 7)),
         (Gated(), (5, 17)),
         (nn.Sequential(nn.Linear(16, 32), nn.GELU("tanh"), nn.Linear(32, 16)), (8, 16)),
+        (ChosenRows(), (7, 5)),
         (nn.Sequential(nn.LayerNorm(19), nn.Linear(19, 3), nn.Softmax(-1)), (4, 19)),
     ],
-    ids=["linear", "gated", "mlp", "norm-softmax"],
+    ids=["linear", "gated", "mlp", "chosen-rows", "norm-softmax"],
 )
 def test_module(module: nn.Module, shape: tuple[int, ...], tmp_path: Path) -> None:
     example, x = torch.randn(shape), torch.randn(shape)
