@@ -124,7 +124,8 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
         "--max-length",
         type=positive,
         metavar="N",
-        help="positions that the cache holds, prompt and new tokens together (256)",
+        help="positions that the cache holds, prompt and new tokens together (256, or the model's "
+        "where it has fewer)",
     )
     parser.add_argument(
         "--chunk", type=positive, metavar="N", help="prompt tokens per prefill step (16)"

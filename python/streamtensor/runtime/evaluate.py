@@ -130,6 +130,8 @@ class Evaluation:
 def evaluate(generator: Generator, model: torch.nn.Module, tokens: list[int]) -> Evaluation:
     """Feeds a text to the accelerator and to PyTorch and compares their predictions."""
     evaluation = Evaluation(generator.description, len(tokens))
+    # The first answer comes when the simulation is built, which is no part of its time.
+    generator.stats()
     told = time.monotonic()
     for fed, following in windows(tokens, generator.description.max_length):
         evaluation.windows += 1
