@@ -103,6 +103,8 @@ class FakeRuntime:
         return {r.name: value for r, value in zip(program.results, results, strict=True)}
 
     def step(self, request: dict[str, Any], tensors: dict[str, Any]) -> dict[str, Any]:
+        import torch
+
         phase = request["phase"]
         entry = self.model["phases"][phase]
         position, count = request["position"], request["count"]
@@ -123,8 +125,11 @@ class FakeRuntime:
         if not request["logits"]:
             return {}
         head = self.model["head"]
-        values = {head["hidden"]: hidden[:, count - 1 : count]}
-        return {"logits": self.run("head", head["weights"], values)[head["logits"]]}
+        rows = []
+        for row in range(count - request["logits"], count):
+            values = {head["hidden"]: hidden[:, row : row + 1]}
+            rows.append(self.run("head", head["weights"], values)[head["logits"]])
+        return {"logits": torch.stack(rows)}
 
     def answer(self, request: dict[str, Any], tensors: dict[str, Any]) -> tuple[dict, dict]:
         if request["op"] == "reset":

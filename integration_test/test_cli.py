@@ -136,6 +136,7 @@ def test_export_refuses(run: Callable, spec: str, code: int, part: str) -> None:
         ("generate m --prompt a --max-new-tokens 3 --top-k 5", 2, "--temperature"),
         ("generate m --prompt a --max-new-tokens 3 --device xrt", 1, "no device 'xrt'"),
         ("generate m --prompt-ids 1 --chat --max-new-tokens 3", 2, "--chat needs --prompt"),
+        ("evaluate m --tokens 8", 2, "--text"),
         ("simulate out", 1, "unknown model 'out'"),
         ("simulate", 2, "MODEL|DIR"),
         ("simulate out --length 0", 2, "above 0 but got '0'"),

@@ -16,10 +16,12 @@ from typing import Any
 import pytest
 import torch
 from conftest import ROOT
+from test_evaluate import perplexity
 from torch import nn
 
 import streamtensor
 from streamtensor.models.host import load_host
+from streamtensor.models.sources import load_model, resolve
 from streamtensor.runtime.generation import Generator, ModelDescription
 from streamtensor.runtime.process import Runtime
 from streamtensor.runtime.sampling import Sampler
@@ -59,6 +61,14 @@ class Gated(nn.Module):
         return x + self.scale * self.down(torch.sigmoid(self.gate(x)) * self.up(x))
 
 
+class ChosenRows(nn.Module):
+    """Lists of rows that are known: neighbours, every second one, out of order, from the end."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        rows = torch.index_select(x, 0, torch.tensor([6, 1, 3, 5, 0]))
+        return x[[2, 3, 4, 0, 0]] * x[[-1]] + torch.relu(rows)
+
+
 def close(got: torch.Tensor, want: torch.Tensor) -> bool:
     """The accuracy that every f32 design has to reach."""
     return bool(((got - want).abs() <= 1e-4 * (want.abs() + want.abs().max())).all())
@@ -70,9 +80,10 @@ def close(got: torch.Tensor, want: torch.Tensor) -> bool:
         (nn.Linear(7, 5), (1, 7)),
         (Gated(), (5, 17)),
         (nn.Sequential(nn.Linear(16, 32), nn.GELU("tanh"), nn.Linear(32, 16)), (8, 16)),
+        (ChosenRows(), (7, 5)),
         (nn.Sequential(nn.LayerNorm(19), nn.Linear(19, 3), nn.Softmax(-1)), (4, 19)),
     ],
-    ids=["linear", "gated", "mlp", "norm-softmax"],
+    ids=["linear", "gated", "mlp", "chosen-rows", "norm-softmax"],
 )
 def test_module(module: nn.Module, shape: tuple[int, ...], tmp_path: Path) -> None:
     example, x = torch.randn(shape), torch.randn(shape)
@@ -105,11 +116,29 @@ def test_tiny_family(family: str, tmp_path: Path) -> None:
     assert check["max_abs_logit_error"] <= 2e-4 * check["max_abs_logit"]
 
 
+def test_evaluate(tmp_path: Path) -> None:
+    """55 predictions in two windows, of 48 and of 7 tokens, against PyTorch's own loss."""
+    text = "The quick brown fox jumps over the lazy dog, and then once more over the cat."
+    (tmp_path / "text.txt").write_text(text)
+    done = command(
+        "evaluate", TINY, "--text", tmp_path / "text.txt", "--tokens", 56, "--max-length", LENGTH,
+        "--json", tmp_path / "result.json",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    result = json.loads((tmp_path / "result.json").read_text())
+    model = load_model(resolve(TINY, None))
+    expected = perplexity(model, list(text.encode())[:56], LENGTH)
+    assert result["windows"] == 2 and result["predictions"] == 55
+    assert result["reference_perplexity"] == pytest.approx(expected, rel=1e-6)
+    assert result["perplexity"] == pytest.approx(expected, rel=1e-5)
+    assert 0 < result["max_abs_logit_error"] <= 2e-4 * result["max_abs_logit"]
+    assert result["top1_agreement"] == 1.0 and result["kl_divergence"] < 1e-8
+
+
 @pytest.fixture(scope="module")
 def tiny(cache: Path) -> Path:
     """The directory of a compiled tiny model."""
     from streamtensor.models.compiler import CompileOptions
-    from streamtensor.models.sources import resolve
     from streamtensor.runtime.cache import compiled_model
 
     return compiled_model(resolve(TINY, None), CompileOptions(max_length=LENGTH))
@@ -126,7 +155,7 @@ def test_a_decode_step_does_one_tokens_work(generator: Generator, tiny: Path) ->
     """MACs of one token by hand; memory traffic as the designs' own lists say."""
     generator.prefill([1, 2, 3])
     before = generator.stats()
-    generator.step("decode", [4], 3, 1, want_logits=True)
+    generator.step("decode", [4], 3, 1, logits=1)
     after = generator.stats()
 
     config = generator.split.config
@@ -153,19 +182,19 @@ def test_the_cache_lives_on_the_device(generator: Generator) -> None:
     for cache in (0, 1):
         generator.runtime.request("reset")
         generator.prefill(prompt)
-        first = generator.step("decode", [4], 5, 1, want_logits=True)
-        again = generator.step("decode", [4], 5, 1, want_logits=True)
+        first = generator.step("decode", [4], 5, 1, logits=1)
+        again = generator.step("decode", [4], 5, 1, logits=1)
         assert torch.equal(first, again)
         _, stored = generator.runtime.request("read_cache", layer=1, cache=cache, row=2)
         row = next(iter(stored.values()))
         generator.runtime.request("write_cache", {"row": row + 1.0}, layer=1, cache=cache, row=2)
-        changed = generator.step("decode", [4], 5, 1, want_logits=True)
+        changed = generator.step("decode", [4], 5, 1, logits=1)
         assert not torch.equal(first, changed)
 
 
 def test_errors_of_the_runtime_reach_the_user(generator: Generator) -> None:
     with pytest.raises(streamtensor.StreamTensorError, match="refused 'step'"):
-        generator.runtime.request("step", {}, phase="decode", position=0, count=1, logits=True)
+        generator.runtime.request("step", {}, phase="decode", position=0, count=1, logits=1)
     # The runtime goes on after an error.
     assert generator.generate([1, 2], 2, Sampler()).ids
 

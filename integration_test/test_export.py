@@ -16,6 +16,7 @@ from safetensors.torch import load_file
 from torch import nn
 
 from streamtensor import StreamTensorError, export, exporter
+from streamtensor.importer.indices import slices_of
 from streamtensor.importer.program import capture
 
 # Debian's MLIR, which is older than the one in torch-mlir and must read its text.
@@ -171,6 +172,28 @@ def test_gelu_is_exact(tmp_path: Path) -> None:
     directory = export(nn.GELU(approximate="tanh"), torch.randn(7), tmp_path / "out")
     text = (directory / "module.mlir").read_text()
     assert "0.79788456" in text and "7.977240e-01" not in text
+
+
+@pytest.mark.parametrize("indices", [[2], [-1], [0, 1, 2], [1, 3, 5], [4, 0, 0, -2], [5, 4, 3]])
+def test_known_indices_become_slices(indices: list[int], tmp_path: Path) -> None:
+    """Falcon takes keys and values out of one product by [-2] and [-1]."""
+    parts = slices_of(torch.tensor(indices), 6)
+    chosen = [row for begin, end, step in parts for row in range(6)[begin:end:step]]
+    assert chosen == torch.arange(6)[indices].tolist()
+    module = Lambda(lambda x: 2.0 * x[:, indices])
+    directory = export(module, (torch.randn(2, 6, 3),), tmp_path / "out")
+    manifest = check_export(directory)
+    assert sources(manifest) == ["args_0"], "the list is no argument"
+    text = (directory / "module.mlir").read_text()
+    assert "tensor.extract " not in text and "tensor.extract_slice" in text
+
+
+def test_indices_that_stay_a_gather() -> None:
+    # Each its own slice, and one more than there may be.
+    assert len(slices_of(torch.tensor([5] * 64), 6)) == 64
+    assert slices_of(torch.tensor([5] * 65), 6) is None
+    # From the end of a dimension whose size is not known.
+    assert slices_of(torch.tensor([0, -1]), torch.export.Dim("n")) is None
 
 
 def test_dropout_is_off_and_training_mode_kept(tmp_path: Path) -> None:

@@ -36,13 +36,14 @@ class RecordingRuntime:
     """Notes requests; the logits always choose token 3."""
 
     def __init__(self) -> None:
-        self.steps: list[tuple[str, int, int, bool]] = []
+        self.steps: list[tuple[str, int, int, int]] = []
 
     def request(self, op: str, tensors: Any = None, **fields: Any) -> tuple[dict, dict]:
         if op != "step":
             return {}, {}
         self.steps.append((fields["phase"], fields["position"], fields["count"], fields["logits"]))
-        return {}, {"logits": torch.nn.functional.one_hot(torch.tensor(3), 8).float()}
+        chosen = torch.full((fields["logits"], 1), 3)
+        return {}, {"logits": torch.nn.functional.one_hot(chosen, 8).float()}
 
 
 def make_generator(max_length: int, chunk: int) -> Generator:
@@ -56,10 +57,10 @@ def test_chunks_of_a_prompt() -> None:
     result = generator.generate([0, 1, 2, 3, 4, 5], 3, Sampler())
     assert result.ids == [3, 3, 3]
     assert generator.runtime.steps == [
-        ("prefill", 0, 4, False),
-        ("prefill", 4, 2, True),
-        ("decode", 6, 1, True),
-        ("decode", 7, 1, True),
+        ("prefill", 0, 4, 0),
+        ("prefill", 4, 2, 1),
+        ("decode", 6, 1, 1),
+        ("decode", 7, 1, 1),
     ]
     # The second chunk is padded with its last token; the past is what the cache has
     # beside the new tokens.
@@ -75,10 +76,23 @@ def test_a_chunk_that_does_not_fit_the_cache_is_decoded() -> None:
     generator = make_generator(max_length=10, chunk=4)
     generator.generate([1] * 10, 1, Sampler())
     assert generator.runtime.steps == [
-        ("prefill", 0, 4, False),
-        ("prefill", 4, 4, False),
-        ("decode", 8, 1, False),
-        ("decode", 9, 1, True),
+        ("prefill", 0, 4, 0),
+        ("prefill", 4, 4, 0),
+        ("decode", 8, 1, 0),
+        ("decode", 9, 1, 1),
+    ]
+
+
+def test_logits_behind_every_token() -> None:
+    """Chunks as of a prompt; each step gives the logits of all its valid tokens."""
+    generator = make_generator(max_length=10, chunk=4)
+    rows = [len(logits) for logits in generator.logits_behind([1] * 10)]
+    assert rows == [4, 4, 1, 1]
+    assert generator.runtime.steps == [
+        ("prefill", 0, 4, 4),
+        ("prefill", 4, 4, 4),
+        ("decode", 8, 1, 1),
+        ("decode", 9, 1, 1),
     ]
 
 

@@ -245,6 +245,16 @@ def test_layers_that_differ() -> None:
         steps.capture_layer(split, 1, MAX_LENGTH - 1)
 
 
+def test_model_that_fails_by_itself() -> None:
+    """Rotary tables that do not fit the heads: PyTorch's own message, and whose it is."""
+    model = sources.random_model(configs.config_of("smollm2-135m-tiny"), 0).eval()
+    model.model.rotary_emb.inv_freq = torch.ones(3)
+    with pytest.raises(
+        StreamTensorError, match=r"LlamaForCausalLM fails in its own .* RuntimeError: The size"
+    ):
+        LayerStack(model)
+
+
 def test_model_without_layers() -> None:
     config = configs.config_of("smollm2-135m-tiny")
     model = sources.random_model(config, 0)

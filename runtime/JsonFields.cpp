@@ -98,15 +98,6 @@ int64_t JsonFields::integerAtLeast(const std::string &key,
   return number;
 }
 
-bool JsonFields::booleanOr(const std::string &key, bool otherwise) const {
-  if (!has(key))
-    return otherwise;
-  const json &field = get(key);
-  if (!field.is_boolean())
-    fail(key, "expected true or false but got " + field.dump());
-  return field.get<bool>();
-}
-
 const json &JsonFields::list(const std::string &key) const {
   const json &field = get(key);
   if (!field.is_array())

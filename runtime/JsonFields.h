@@ -39,7 +39,6 @@ public:
   int64_t integer(const std::string &key) const;
   /// An integer of at least `minimum`.
   int64_t integerAtLeast(const std::string &key, int64_t minimum) const;
-  bool booleanOr(const std::string &key, bool otherwise) const;
   std::vector<int64_t> integers(const std::string &key) const;
   std::vector<std::string> strings(const std::string &key) const;
   JsonFields object(const std::string &key) const;

@@ -99,7 +99,8 @@ struct LanguageModel::Impl {
   void runLayer(Phase &phase, size_t layer, StepResult &result);
   void appendRows(const Phase &phase, size_t layer, int64_t position,
                   int64_t count);
-  void runHead(const Phase &phase, int64_t row, StepResult &result);
+  void runHead(const Phase &phase, int64_t begin, int64_t end,
+               StepResult &result);
   void account(const RunStatistics &run, StepResult &result);
   const CacheRows &cacheRows(int64_t layer, int64_t cache, int64_t row) const;
 };
@@ -322,6 +323,11 @@ Phase &LanguageModel::Impl::checkRequest(const StepRequest &request) {
     throw Error("phase '" + request.phase + "' expected 1 to " +
                 std::to_string(phase.description.tokens) + " tokens but got " +
                 std::to_string(request.count));
+  if (request.logits < 0 || request.logits > request.count)
+    throw Error("phase '" + request.phase + "' expected logits of 0 to " +
+                std::to_string(request.count) +
+                " tokens, those of the step, but got " +
+                std::to_string(request.logits));
   if (request.position < 0 ||
       request.position + request.count > description.maxLength)
     throw Error("expected a prompt and answer of at most " +
@@ -405,19 +411,27 @@ void LanguageModel::Impl::appendRows(const Phase &phase, size_t layer,
   }
 }
 
-void LanguageModel::Impl::runHead(const Phase &phase, int64_t row,
-                                  StepResult &result) {
+/// Runs the head on the tokens `begin` to `end` - 1 of a step.
+void LanguageModel::Impl::runHead(const Phase &phase, int64_t begin,
+                                  int64_t end, StepResult &result) {
   const std::vector<char> states =
       readTensor(device, {hidden[0], 0}, phase.info(phase.hidden));
   const size_t rowBytes = states.size() / phase.description.tokens;
   const DesignInterface &design = head.design->interface();
-  writeTensor(device, head.arguments[head.hidden],
-              design.arguments[head.hidden], states.data() + row * rowBytes);
-  account(device.run(*head.design, head.arguments, /*parameters=*/{}), result);
   const ArgumentInfo &logits = design.arguments[head.logits];
   result.logits.dtype = logits.dtype;
   result.logits.shape = logits.shape;
-  result.logits.data = readTensor(device, head.arguments[head.logits], logits);
+  result.logits.shape.insert(result.logits.shape.begin(), end - begin);
+  for (int64_t row = begin; row < end; ++row) {
+    writeTensor(device, head.arguments[head.hidden],
+                design.arguments[head.hidden], states.data() + row * rowBytes);
+    account(device.run(*head.design, head.arguments, /*parameters=*/{}),
+            result);
+    const std::vector<char> values =
+        readTensor(device, head.arguments[head.logits], logits);
+    result.logits.data.insert(result.logits.data.end(), values.begin(),
+                              values.end());
+  }
 }
 
 StepResult LanguageModel::step(const StepRequest &request) {
@@ -438,8 +452,8 @@ StepResult LanguageModel::step(const StepRequest &request) {
     impl->runLayer(phase, layer, result);
     impl->appendRows(phase, layer, request.position, request.count);
   }
-  if (request.logits)
-    impl->runHead(phase, request.count - 1, result);
+  if (request.logits > 0)
+    impl->runHead(phase, request.count - request.logits, request.count, result);
   const std::chrono::duration<double> seconds =
       std::chrono::steady_clock::now() - start;
   result.seconds = seconds.count();

@@ -41,8 +41,8 @@ struct StepRequest {
   int64_t position = 0;
   /// How many tokens of the step are valid; the others are padding.
   int64_t count = 1;
-  /// Whether to run the head on the last valid token.
-  bool logits = true;
+  /// On how many of the last valid tokens to run the head, 0 to `count`.
+  int64_t logits = 1;
   /// "hidden", and every tensor that the layers of this phase expect.
   std::vector<HostTensor> tensors;
 };
@@ -56,7 +56,8 @@ struct ResultTensor {
 struct StepResult {
   double seconds = 0;
   uint64_t macs = 0, dmaBytes = 0;
-  /// Empty data when they were not asked for.
+  /// One slice of the head's shape per token that was asked for, in the order
+  /// of the tokens: [tokens, ...]. Empty data when none was.
   ResultTensor logits;
 };
 

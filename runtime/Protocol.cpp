@@ -92,7 +92,7 @@ Response step(LanguageModel &model, const JsonFields &request,
   step.phase = request.string("phase");
   step.position = request.integer("position");
   step.count = request.integer("count");
-  step.logits = request.booleanOr("logits", true);
+  step.logits = request.integer("logits");
   step.tensors = payload.tensors;
   StepResult result = model.step(step);
   Response response;
@@ -100,7 +100,7 @@ Response step(LanguageModel &model, const JsonFields &request,
   response.line["macs"] = result.macs;
   response.line["dma_bytes"] = result.dmaBytes;
   response.line["tensors"] = json::array();
-  if (step.logits)
+  if (step.logits > 0)
     response.add("logits", std::move(result.logits));
   return response;
 }

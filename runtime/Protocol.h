@@ -11,6 +11,7 @@
 // lists, in order. docs/architecture.md describes who sends what.
 //
 //   {"op": "step", "phase", "position", "count", "logits", "tensors": [...]}
+//     (logits of that many of its last tokens: 0 for none)
 //   {"op": "stats"} {"op": "reset"} {"op": "quit"}
 //   {"op": "write_cache", "layer", "cache", "row", "tensors": [one row]}
 //   {"op": "read_cache", "layer", "cache", "row"}

@@ -59,7 +59,15 @@ def build_parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for add in (add_export, add_compile, add_run, add_simulate, add_report, add_generate):
+    for add in (
+        add_export,
+        add_compile,
+        add_run,
+        add_simulate,
+        add_report,
+        add_generate,
+        add_evaluate,
+    ):
         add(commands)
     return parser
 
@@ -116,7 +124,8 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
         "--max-length",
         type=positive,
         metavar="N",
-        help="positions that the cache holds, prompt and new tokens together (256)",
+        help="positions that the cache holds, prompt and new tokens together (256, or the model's "
+        "where it has fewer)",
     )
     parser.add_argument(
         "--chunk", type=positive, metavar="N", help="prompt tokens per prefill step (16)"
@@ -141,7 +150,7 @@ def command_compile(options: argparse.Namespace) -> int:
     from streamtensor.models.sources import resolve
 
     source = resolve(options.model, options.random_weights)
-    print(compile_model(source, output, compile_options(options)) / "model.json")
+    print(compile_model(source, output, compile_options(options, source)) / "model.json")
     return 0
 
 
@@ -288,6 +297,32 @@ def command_generate(options: argparse.Namespace) -> int:
     return command.command_generate(options)
 
 
+def add_evaluate(commands: Any) -> None:
+    parser = commands.add_parser(
+        "evaluate",
+        help="perplexity of a language model on a text, against PyTorch",
+        description="Feeds the first N tokens of a text to the simulated accelerator and to "
+        "PyTorch in f32: perplexity, KL divergence, top-1 agreement. MODEL is compiled into a "
+        "cache on first use, for N positions where it has as many. A text that is longer than "
+        "what the model is compiled for is cut into windows without overlap.",
+    )
+    parser.add_argument("model", metavar="MODEL|DIR")
+    parser.add_argument("--text", metavar="FILE", required=True, help="a text in UTF-8")
+    parser.add_argument(
+        "--tokens", type=at_least_two, metavar="N", required=True, help="tokens of it, from 2"
+    )
+    parser.add_argument("--json", metavar="FILE", help="write the figures")
+    add_model_options(parser)
+    parser.set_defaults(command=command_evaluate, parser=parser)
+
+
+def command_evaluate(options: argparse.Namespace) -> int:
+    refuse_precision(options)
+    from streamtensor.runtime import evaluate
+
+    return evaluate.command_evaluate(options)
+
+
 def number(convert: Callable[[str], Any], accept: Callable[[Any], bool], what: str) -> Callable:
     """Returns an argparse type that says what it expected."""
 
@@ -304,6 +339,7 @@ def number(convert: Callable[[str], Any], accept: Callable[[Any], bool], what: s
 
 
 positive = number(int, lambda value: value > 0, "a whole number above 0")
+at_least_two = number(int, lambda value: value >= 2, "a whole number from 2")
 natural = number(int, lambda value: value >= 0, "a whole number from 0")
 non_negative = number(float, lambda value: 0 <= value < float("inf"), "a number from 0")
 probability = number(float, lambda value: 0 < value <= 1, "a number above 0 and up to 1")

@@ -68,10 +68,12 @@ def find_compiled(
     *,
     models_only: bool = False,
     before_compiling: Callable[[Any, Any], None] = lambda source, chosen: None,
+    length: int | None = None,
 ) -> Compiled:
     """Finds what MODEL|DIR names; a model that is not compiled yet is compiled into the cache.
 
     `before_compiling` gets its source and options first and may refuse: compiling takes minutes.
+    `length` is how many positions are wanted where --max-length does not say it.
     """
     directory = Path(options.model)
     compiled = compiled_in(directory)
@@ -92,7 +94,7 @@ def find_compiled(
     from streamtensor.runtime.cache import cached_model, compiled_model
 
     source = resolve(options.model, options.random_weights)
-    chosen = compile_options(options)
+    chosen = compile_options(options, source, length)
     if cached_model(source, chosen) is None:
         before_compiling(source, chosen)
     return Compiled(compiled_model(source, chosen), True)

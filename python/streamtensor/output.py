@@ -68,6 +68,12 @@ def write_text(path: Path, text: str) -> None:
         raise StreamTensorError(describe_os_error(error, f"write '{path}'")) from error
 
 
+def require_parent(path: Path) -> None:
+    """Fails where there is no directory for a file that is written at the end of a long command."""
+    if not path.absolute().parent.is_dir():
+        raise StreamTensorError(f"there is no directory for '{path}'")
+
+
 def check_replaceable(destination: Path, markers: Sequence[str]) -> None:
     """Fails where `destination` holds something that is no earlier result."""
     if not destination.exists():

@@ -52,7 +52,7 @@ protected:
         model->step({"prefill",
                      position,
                      count,
-                     true,
+                     1,
                      {tensor("hidden", hidden), tensor("mask.full", mask)}}));
   }
 
@@ -63,13 +63,13 @@ protected:
         model->step({"decode",
                      position,
                      1,
-                     true,
+                     1,
                      {tensor("mask.other", other), tensor("hidden", hidden),
                       tensor("mask.full", mask)}}));
   }
 
   static Floats logits(const StepResult &result) {
-    EXPECT_EQ(result.logits.shape, std::vector<int64_t>({3}));
+    EXPECT_EQ(result.logits.shape, std::vector<int64_t>({1, 3}));
     return floats(result.logits.data);
   }
 
@@ -114,6 +114,19 @@ TEST_F(LanguageModelTest, HeadSeesTheLastValidToken) {
             Floats({2, 6, 11}));
   // Only one row was valid.
   EXPECT_EQ(cache(0, 0, 1), Floats({0, 0, 0, 0}));
+}
+
+TEST_F(LanguageModelTest, HeadSeesEveryTokenThatIsAskedFor) {
+  // The rows of the two tests above: 1 1 1 1 and 2 0 1 3.
+  const Floats hidden = {1, 1, 1, 1, 2, 0, 1, 3};
+  const StepResult result =
+      model->step({"prefill",
+                   0,
+                   2,
+                   2,
+                   {tensor("hidden", hidden), tensor("mask.full", kNothing4)}});
+  EXPECT_EQ(result.logits.shape, std::vector<int64_t>({2, 3}));
+  EXPECT_EQ(floats(result.logits.data), Floats({2, 6, 11, 4, 12, 19}));
 }
 
 TEST_F(LanguageModelTest, DecodeReadsWhatPrefillHasWritten) {
@@ -166,7 +179,7 @@ TEST_F(LanguageModelTest, StepWithoutLogitsDoesNotRunTheHead) {
   StepRequest request = {"decode",
                          0,
                          1,
-                         false,
+                         0,
                          {tensor("hidden", hidden),
                           tensor("mask.full", kNothing5),
                           tensor("mask.other", kNothing5)}};
@@ -174,7 +187,7 @@ TEST_F(LanguageModelTest, StepWithoutLogitsDoesNotRunTheHead) {
   EXPECT_TRUE(without.logits.data.empty());
   // Per layer 4 products by weights, 4 per row of the mask: 2 * (4 + 5 * 4).
   EXPECT_EQ(without.macs, 48u);
-  request.logits = true;
+  request.logits = 1;
   EXPECT_EQ(model->step(request).macs, 48u + 12u);
   // Bytes per layer: state 16, weight 16, caches 80 + 80, mask 20, out 16, rows
   // 32; head: 48 + 48 + 12.
@@ -186,10 +199,13 @@ TEST_F(LanguageModelTest, StepWithoutLogitsDoesNotRunTheHead) {
 
 TEST_F(LanguageModelTest, RefusesRequestsThatDoNotFit) {
   const Floats hidden(8, 1.0f);
-  EXPECT_EQ(errorOf([&] { model->step({"verify", 0, 1, true, {}}); }),
+  EXPECT_EQ(errorOf([&] { model->step({"verify", 0, 1, 1, {}}); }),
             "expected phase 'prefill' or 'decode' but got 'verify'");
   EXPECT_EQ(errorOf([&] { prefill(0, 3, hidden, kNothing4); }),
             "phase 'prefill' expected 1 to 2 tokens but got 3");
+  EXPECT_EQ(errorOf([&] { model->step({"prefill", 0, 1, 2, {}}); }),
+            "phase 'prefill' expected logits of 0 to 1 tokens, those of the "
+            "step, but got 2");
   EXPECT_EQ(errorOf([&] { decode(6, {1, 0, 0, 0}, kNothing5, kNothing5); }),
             "expected a prompt and answer of at most 6 tokens but got 1 at "
             "position 6; compile the model with a larger --max-length");
@@ -200,7 +216,7 @@ TEST_F(LanguageModelTest, RefusesRequestsThatDoNotFit) {
               model->step({"decode",
                            0,
                            1,
-                           true,
+                           1,
                            {tensor("hidden", hidden), tensor("x", hidden)}});
             }),
             "tensors of phase 'decode': 'hidden' expected 16 bytes but got 32; "

@@ -87,7 +87,7 @@ protected:
             {"phase", "decode"},
             {"position", position},
             {"count", 1},
-            {"logits", true},
+            {"logits", 1},
             {"tensors",
              {{{"name", "hidden"}, {"shape", {1, 4}}},
               {{"name", "mask.full"}, {"shape", {5}}},
@@ -126,7 +126,7 @@ TEST_F(ProtocolTest, StepsCachesAndStatistics) {
   EXPECT_GT(response["seconds"], 0.0);
   EXPECT_EQ(response["macs"], 60); // 2 * 24 of the layers, 12 of the head
   EXPECT_EQ(response["tensors"][0]["name"], "logits");
-  EXPECT_EQ(response["tensors"][0]["shape"], json({3}));
+  EXPECT_EQ(response["tensors"][0]["shape"], json({1, 3}));
   EXPECT_EQ(response["tensors"][0]["dtype"], "F32");
   // 1 0 0 0 -> 1 0 0 0 -> 2 0 0 0
   EXPECT_EQ(talk.tensor(response), Floats({2, 0, 2}));

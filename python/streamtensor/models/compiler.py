@@ -18,8 +18,9 @@ from streamtensor.importer.lowering import lower
 from streamtensor.importer.program import Program
 from streamtensor.manifest import MANIFEST, MODULE, write_export, write_json
 from streamtensor.models.host import save_host
-from streamtensor.models.sources import ModelSource, load_model, load_tokenizer
-from streamtensor.models.split import ModelSplit
+from streamtensor.models.positions import check_positions
+from streamtensor.models.sources import ModelSource, config_for, load_model, load_tokenizer
+from streamtensor.models.split import ModelSplit, position_limit
 from streamtensor.models.steps import LayerProgram, capture_head, capture_layer, layer_weights
 from streamtensor.output import staged_directory
 from streamtensor.progress import step
@@ -46,12 +47,25 @@ class CompileOptions:
         return max(1, min(self.chunk, self.max_length // 2))
 
 
-def compile_options(options: argparse.Namespace) -> CompileOptions:
-    """What the command line says, and the defaults."""
+def compile_options(
+    options: argparse.Namespace, source: ModelSource, length: int | None = None
+) -> CompileOptions:
+    """What the command line says, and the defaults.
+
+    Without --max-length it is `length` (without that, the default), or all positions of a
+    model that has fewer.
+    """
     defaults = CompileOptions()
+    max_length = options.max_length
+    if max_length is None:
+        max_length = defaults.max_length if length is None else length
+        # The configuration of a .gguf file takes seconds to read, and no file has so few.
+        if max_length > DEFAULT_LENGTH or not source.gguf_file:
+            limit = position_limit(config_for(source).get_text_config())
+            max_length = max_length if limit is None else min(max_length, limit)
     return CompileOptions(
         target=options.target,
-        max_length=defaults.max_length if options.max_length is None else options.max_length,
+        max_length=max_length,
         chunk=defaults.chunk if options.chunk is None else options.chunk,
     )
 
@@ -71,6 +85,8 @@ def compile_model(source: ModelSource, output_dir: Path, options: CompileOptions
             with step(f"importing the layer for {phase} ({tokens} tokens)"):
                 layers[phase] = capture_layer(split, tokens, options.max_length - tokens)
                 export_design(directory, phase, layers[phase].program)
+        with step("checking that layers can run on a cache of fixed size"):
+            check_positions(split, sorted(set(phases.values())))
         with step("importing the head"):
             head = capture_head(split)
             export_design(directory, "head", head)

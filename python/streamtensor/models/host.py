@@ -60,6 +60,7 @@ def save_host(
             "source": source.to_json(),
             "max_length": split.max_length,
             "hidden_path": split.hidden_path,
+            "fillings": [[index, values] for index, values in sorted(split.fillings.items())],
             "returns_tuple": split.stack.returns_tuple,
             "eos_token_ids": eos_ids(split.stack.model),
             "tokenizer": kind,
@@ -82,6 +83,8 @@ def load_host(directory: Path) -> Host:
         set_state(model, load_file(directory / STATE))
         stack = LayerStack(model.eval(), values["hidden_path"], values["returns_tuple"])
         split = ModelSplit(model, values["max_length"], stack)
+        for index, constants in values["fillings"]:
+            split.fill(index, constants)
     except (OSError, ValueError, KeyError) as error:
         raise StreamTensorError(
             f"'{directory}' does not hold the host's share of a compiled model "

@@ -151,8 +151,7 @@ class LayerStack:
                 raise _Stop
             return self.wrap_result(calls[-1].get(self.hidden_path))
 
-        with torch.no_grad(), self.stubbed(on_call), contextlib.suppress(_Stop):
-            self.run_model(input_ids=ids, position_ids=positions)
+        self._run_to_stop(on_call, ids, positions)
         if [call.index for call in calls] != list(range(len(self.layers))):
             raise StreamTensorError(
                 f"expected the model to call its {len(self.layers)} layers once each and in order "
@@ -162,6 +161,20 @@ class LayerStack:
 
     def run_model(self, **kwargs: Any) -> Any:
         return self.model(use_cache=False, **kwargs)
+
+    def _run_to_stop(self, on_call: Callable, ids: torch.Tensor, positions: torch.Tensor) -> None:
+        """Runs the model with stubs, until one of them raises `_Stop`."""
+        try:
+            with torch.no_grad(), self.stubbed(on_call), contextlib.suppress(_Stop):
+                self.run_model(input_ids=ids, position_ids=positions)
+        except StreamTensorError:
+            raise
+        except Exception as error:
+            raise StreamTensorError(
+                f"the model {type(self.model).__name__} fails in its own forward on "
+                f"{ids.shape[1]} tokens: {type(error).__name__}: {error}; look whether its "
+                "configuration fits together, and make it work in PyTorch first"
+            ) from error
 
     def _find_hidden(self) -> str:
         """Finds which argument of a layer is the hidden state, and how a layer returns it."""
@@ -183,8 +196,7 @@ class LayerStack:
 
         ids = torch.zeros((1, 2), dtype=torch.long)
         positions = torch.arange(2).reshape(1, 2)
-        with torch.no_grad(), self.stubbed(on_call), contextlib.suppress(_Stop):
-            self.run_model(input_ids=ids, position_ids=positions)
+        self._run_to_stop(on_call, ids, positions)
         if len(paths) != 1:
             raise StreamTensorError(
                 "expected each layer to get the hidden state that the layer before it returned in "

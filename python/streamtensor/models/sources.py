@@ -132,11 +132,13 @@ def load_checkpoint(source: ModelSource) -> torch.nn.Module:
             **options,
         )
     except Exception as error:
-        raise StreamTensorError(
-            f"'{source.path}' cannot be loaded: {type(error).__name__}: {error}"
-        ) from error
+        raise cannot_load(source, error) from error
     refuse_incomplete(source, report)
     return model
+
+
+def cannot_load(source: ModelSource, error: Exception) -> StreamTensorError:
+    return StreamTensorError(f"'{source.path}' cannot be loaded: {type(error).__name__}: {error}")
 
 
 def refuse_incomplete(source: ModelSource, report: dict[str, Any]) -> None:
@@ -161,12 +163,17 @@ def refuse_incomplete(source: ModelSource, report: dict[str, Any]) -> None:
 
 
 def config_for(source: ModelSource) -> Any:
+    """Returns the configuration of a model; fails where it cannot be read."""
     if source.path is None:
         return configs.config_of(source.name)
     from transformers import AutoConfig
 
     options = {"gguf_file": source.gguf_file} if source.gguf_file else {}
-    return AutoConfig.from_pretrained(str(source.directory), **options)
+    try:
+        with quiet_transformers():
+            return AutoConfig.from_pretrained(str(source.directory), **options)
+    except Exception as error:
+        raise cannot_load(source, error) from error
 
 
 def random_model(config: Any, seed: int) -> torch.nn.Module:

@@ -8,6 +8,7 @@ is read off the model's own calls of its layers.
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from streamtensor.errors import StreamTensorError
-from streamtensor.models.masks import MaskTable
+from streamtensor.models.masks import KeyTable, MaskTable, follows_keys
 from streamtensor.models.recording import LayerCall, LayerStack
 
 # What the two parts of a layer's rotary tables are called.
@@ -24,12 +25,18 @@ ROTARY = {"position_embeddings.0": "cos", "position_embeddings.1": "sin"}
 
 @dataclass(frozen=True)
 class HostTensor:
-    """A tensor that the host gives to layers: the leaf `path` of layer `layer`'s call."""
+    """A tensor that the host gives to layers: the leaf `path` of layer `layer`'s call.
+
+    `table` is that of all positions, for what a layer gets of each key: masks, and biases by
+    the distance of keys. What a layer gets of each new token has none. Where `filling` is
+    given, all elements are that number.
+    """
 
     name: str
     layer: int
     path: str
-    is_mask: bool
+    table: MaskTable | KeyTable | None
+    filling: float | None = None
 
 
 class ModelSplit:
@@ -46,32 +53,46 @@ class ModelSplit:
         self.max_length = max_length
         self.check_length()
         ids = torch.zeros((1, max_length), dtype=torch.long)
-        calls = self.stack.record(ids, torch.arange(max_length).reshape(1, -1))
+        positions = torch.arange(max_length).reshape(1, -1)
+        calls = self.stack.record(ids, positions)
+        last = self.stack.record(ids[:, -1:], positions[:, -1:])
         self.hidden_path = self.stack.hidden_path
         self.mask_path = find_mask(calls, max_length)
-        self.masks: dict[str, MaskTable] = {}
         self.host_tensors: dict[str, HostTensor] = {}
         # Per layer: leaf path -> name of the host tensor.
         self.layer_hosts: list[dict[str, str]] = []
-        self._name_host_tensors(calls)
+        # Per layer: leaf path -> constant; see fillings.py.
+        self.fillings: dict[int, dict[str, float]] = {}
+        self._name_host_tensors(calls, last)
+        self.own_hosts = list(self.layer_hosts)
 
     @property
     def config(self) -> Any:
         return self.stack.config
 
     def check_length(self) -> None:
-        limit = getattr(self.config, "max_position_embeddings", None)
+        limit = position_limit(self.config)
         if self.max_length < 2 or (limit and self.max_length > limit):
             raise StreamTensorError(
                 f"expected a maximum length from 2 to {limit or 'any'} (the model's positions) "
                 f"but got {self.max_length}"
             )
 
-    def _name_host_tensors(self, calls: list[LayerCall]) -> None:
+    @property
+    def masks(self) -> dict[str, MaskTable]:
+        """The attention masks among the host tensors, by name."""
+        return {
+            name: host.table
+            for name, host in self.host_tensors.items()
+            if isinstance(host.table, MaskTable)
+        }
+
+    def _name_host_tensors(self, calls: list[LayerCall], last: list[LayerCall]) -> None:
         """Gives every distinct tensor that layers get a name.
 
-        Layers that got the same object share it: one mask for all layers of a kind,
-        one pair of rotary tables.
+        `calls` are those for all positions, `last` those for the last one alone. Layers that
+        got the same object share it: one mask for all layers of a kind, one pair of rotary
+        tables.
         """
         names: dict[tuple[int, str], str] = {}
         kinds = getattr(self.config, "layer_types", None)
@@ -84,13 +105,28 @@ class ModelSplit:
                 key = (id(tensor), path)
                 if key not in names:
                     names[key] = self._new_name(path, kind)
-                    is_mask = path == self.mask_path
-                    name = names[key]
-                    self.host_tensors[name] = HostTensor(name, call.index, path, is_mask)
-                    if is_mask:
-                        self.masks[name] = MaskTable(tensor)
+                    table: MaskTable | KeyTable | None = None
+                    if path == self.mask_path:
+                        table = MaskTable(tensor)
+                    elif follows_keys(tensor, last[call.index].get(path)):
+                        table = KeyTable(tensor)
+                    self.host_tensors[names[key]] = HostTensor(names[key], call.index, path, table)
                 hosts[path] = names[key]
             self.layer_hosts.append(hosts)
+
+    def fill(self, index: int, values: dict[str, float]) -> None:
+        """Lets layer `index` get constants for the leaves of `values`, and its own for others."""
+        self.fillings.pop(index, None)
+        self.layer_hosts[index] = dict(self.own_hosts[index])
+        if not values:
+            return
+        self.fillings[index] = values
+        for path, value in values.items():
+            own = self.host_tensors[self.own_hosts[index][path]]
+            name = f"{own.name}.filled_{value:g}"
+            filled = dataclasses.replace(own, name=name, filling=value)
+            self.host_tensors[name] = filled
+            self.layer_hosts[index][path] = name
 
     def _new_name(self, path: str, kind: str) -> str:
         base = "mask" if path == self.mask_path else ROTARY.get(path, path)
@@ -107,7 +143,7 @@ class ModelSplit:
         """Computes what the host gives to the layers for tokens at `position`.
 
         Returns 'hidden' [1, tokens, hidden size] and the host tensors `names` (all of
-        them without) by name; masks are for a cache of `past` rows.
+        them without) by name; those of keys are for a cache of `past` rows.
         """
         tokens = len(ids)
         positions = torch.arange(position, position + tokens).reshape(1, -1)
@@ -115,11 +151,18 @@ class ModelSplit:
         tensors = {"hidden": calls[0].get(self.hidden_path)}
         for name in self.host_tensors if names is None else names:
             host = self.host_tensors[name]
-            if host.is_mask:
-                tensors[name] = self.masks[name].fixed(position, tokens, past)
+            if host.table is not None:
+                tensors[name] = host.table.fixed(position, tokens, past)
             else:
                 tensors[name] = calls[host.layer].get(host.path)
+            if host.filling is not None:
+                tensors[name] = torch.full_like(tensors[name], host.filling)
         return tensors
+
+
+def position_limit(config: Any) -> int | None:
+    """Returns how many positions a model of this text configuration has, None for any number."""
+    return getattr(config, "max_position_embeddings", None) or None
 
 
 def find_mask(calls: list[LayerCall], length: int) -> str:

@@ -10,6 +10,7 @@ from transformers.cache_utils import Cache
 
 from streamtensor.errors import StreamTensorError
 from streamtensor.importer.program import Program, capture, relative_difference
+from streamtensor.models.fillings import fill_ignored, ignored_tensors
 from streamtensor.models.recording import LayerCall
 from streamtensor.models.split import ModelSplit
 
@@ -71,12 +72,13 @@ class ConcatCache(Cache):
 class LayerStep(torch.nn.Module):
     """One layer on new tokens and a past: (hidden, host tensors, past) -> (hidden, new rows).
 
-    Without a past (a first chunk) the last two arguments are left out. `call` is a recorded call of the layer; its tensors are replaced by the inputs, in
-    the order of `paths`.
+    Without a past (a first chunk) the last two arguments are left out. `call` is a recorded
+    call of the layer; its tensors are replaced by the inputs, in the order of `paths`.
     """
 
     def __init__(self, split: ModelSplit, index: int, call: LayerCall) -> None:
         super().__init__()
+        self.index = index
         self.layer = split.stack.layers[index]
         self.stack = (split.stack,)
         self.call = call
@@ -116,12 +118,8 @@ class HeadStep(torch.nn.Module):
             return stack.wrap_result(stack.bind(index, args, kwargs).get(stack.hidden_path))
 
         ids = torch.zeros((1, 1), dtype=torch.long)
-        # A mask of four dimensions is taken as it is: building one cannot be exported.
-        mask = torch.zeros((1, 1, 1, 1))
         with stack.stubbed(on_call):
-            output = stack.run_model(
-                input_ids=ids, position_ids=torch.zeros_like(ids), attention_mask=mask
-            )
+            output = stack.run_model(input_ids=ids, position_ids=torch.zeros_like(ids))
         return output.logits
 
 
@@ -198,34 +196,48 @@ def capture_layer(
 
     The one program is checked against every layer of the model with that layer's own
     weights and host tensors, at the smallest and the largest lengths; a layer that
-    computes something else is an error.
+    computes something else is an error. Layers that do without some tensors get
+    constants for them (`fillings.py`), of which `split` keeps account.
     """
     example = (traced_size(tokens, TRACED_TOKENS), traced_size(past, TRACED_PAST))
     examples = LayerExamples(split, *example)
-    step = examples.step(0)
+    count = len(split.stack.layers)
+    ignored = [ignored_tensors(examples, index) for index in range(count)]
+    # The layer that reads most of them.
+    first = min(range(count), key=lambda index: len(ignored[index]))
+    step = examples.step(first)
     roles = ["input"]
     roles += ["mask" if path == split.mask_path else "position" for path in step.paths[1:]]
     roles += ["cache", "cache"] if examples.has_caches else []
     program = capture(
         step,
-        examples.inputs(step, 0),
+        examples.inputs(step, first),
         function=function,
         prefix="layer",
         drop_dead_inputs=True,
         role_of=lambda index: roles[index],
         tolerance=LAYER_TOLERANCE,
-        dynamic_shapes=dynamic_shapes(split, tokens, past, examples),
+        dynamic_shapes=dynamic_shapes(split, tokens, past, examples, first),
     )
     layer = name_arguments(split, program, step, (limits(tokens)[1], limits(past)[1]), examples)
+
+    def is_same(index: int) -> bool:
+        tried = LayerExamples(split, *example, examples.has_caches)
+        return layer_difference(layer, tried, index) <= LAYER_TOLERANCE
+
+    for index in range(count):
+        paths = sorted(ignored[index] & set(layer.hosts.values()))
+        if paths and index not in split.fillings:
+            fill_ignored(split, index, paths, lambda index=index: is_same(index))
     for lengths in sorted({example, *zip(limits(tokens), limits(past), strict=True)}):
         others = LayerExamples(split, *lengths, examples.has_caches)
-        for index in range(len(split.stack.layers)):
-            check_layer(layer, others, index)
+        for index in range(count):
+            check_layer(layer, others, index, first)
     return layer
 
 
 def dynamic_shapes(
-    split: ModelSplit, tokens: Length, past: Length, examples: LayerExamples
+    split: ModelSplit, tokens: Length, past: Length, examples: LayerExamples, index: int
 ) -> tuple | None:
     """Returns what torch.export is told of the arguments of `LayerStep.forward`.
 
@@ -234,7 +246,7 @@ def dynamic_shapes(
     """
     if isinstance(tokens, int) and isinstance(past, int):
         return None
-    tensors, *caches = examples.inputs(examples.step(0), 0)
+    tensors, *caches = examples.inputs(examples.step(index), index)
     chosen: list[dict[int, Any]] = [{} for _ in (*tensors, *caches)]
     for position, length in enumerate((tokens, past)):
         if isinstance(length, int):
@@ -244,7 +256,7 @@ def dynamic_shapes(
         smallest, largest = limits(length)
         lengths[position] = smallest if traced == largest else largest
         others = LayerExamples(split, *lengths, examples.has_caches)
-        other_tensors, *other_caches = others.inputs(others.step(0), 0)
+        other_tensors, *other_caches = others.inputs(others.step(index), index)
         pairs = zip((*tensors, *caches), (*other_tensors, *other_caches), strict=True)
         for dims, (one, other) in zip(chosen, pairs, strict=True):
             for dim, sizes in enumerate(zip(one.shape, other.shape, strict=True)):
@@ -283,7 +295,7 @@ def name_arguments(
         argument.source = name
         if name in step.paths[1:]:
             hosts[argument.name] = name
-            argument.source = split.layer_hosts[0][name].rpartition(".")[0]
+            argument.source = split.layer_hosts[step.index][name].rpartition(".")[0]
     for name, (heads, width) in caches.items():
         found[name].buffer_shape = (1, heads, past + tokens, width)
     for result, source in zip(program.results, (HIDDEN, "new_key", "new_value"), strict=True):
@@ -317,24 +329,36 @@ def layer_weights(split: ModelSplit, program: Program, index: int) -> dict[str, 
     return weights
 
 
-def check_layer(layer: LayerProgram, examples: LayerExamples, index: int) -> None:
-    """Compares the captured program, with the weights of layer `index`, to that layer."""
+def check_layer(layer: LayerProgram, examples: LayerExamples, index: int, first: int) -> None:
+    """Fails where the program, captured from layer `first`, does not compute layer `index`."""
+    difference = layer_difference(layer, examples, index)
+    if not difference <= LAYER_TOLERANCE:
+        raise StreamTensorError(
+            f"layer {index} of the model computes something else than layer {first} (a difference "
+            f"of {difference:.2g} of the largest value); only models whose layers are equal "
+            "but for their weights and inputs can be split"
+        )
+
+
+def layer_difference(layer: LayerProgram, examples: LayerExamples, index: int) -> float:
+    """Returns the largest difference of a result, over the result's largest value.
+
+    Compared are the captured program, with the weights of layer `index` and what the host
+    gives it, and that layer with what the model gives it (which a filling replaces).
+    """
     step = examples.step(index)
     tensors, *pasts = examples.inputs(step, index)
     flat = [*tensors, *pasts]
+    names = examples.split.own_hosts[index]
+    own = [tensors[0], *(examples.host[names[path]] for path in step.paths[1:])]
     with torch.no_grad():
-        expected = step(tensors, *pasts)
+        expected = step(own, *pasts)
     weights = list(layer_weights(examples.split, layer.program, index).values())
     chosen = [flat[argument.input_index] for argument in layer.program.inputs]
     got = layer.program.run(chosen, weights)
-    for result, want in zip(got, expected, strict=True):
-        difference = relative_difference(result, want)
-        if not difference <= LAYER_TOLERANCE:
-            raise StreamTensorError(
-                f"layer {index} of the model computes something else than layer 0 (a difference "
-                f"of {difference:.2g} of the largest value); only models whose layers are equal "
-                "but for their weights and inputs can be split"
-            )
+    differences = [relative_difference(*pair) for pair in zip(got, expected, strict=True)]
+    # Not `max`, which may lose a NaN.
+    return float(torch.tensor(differences).max())
 
 
 def capture_head(split: ModelSplit) -> Program:

@@ -1,1 +1,1 @@
-"""Generating text with a compiled model: the runtime process, sampling, the comparison."""
+"""Running a compiled model: the runtime process, generation, evaluation, the comparison."""

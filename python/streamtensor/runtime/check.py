@@ -46,10 +46,13 @@ def reference_logits(
     Each follows the tokens that were really generated, so one difference does not make
     all later tokens incomparable.
     """
-    tokens = torch.tensor([[*prompt, *ids[:-1]]])
+    return logits_behind(model, [*prompt, *ids[:-1]])[len(prompt) - 1 :]
+
+
+def logits_behind(model: torch.nn.Module, tokens: Sequence[int]) -> torch.Tensor:
+    """Returns PyTorch's logits [len(tokens), vocabulary] behind each of `tokens`, in f32."""
     with torch.no_grad():
-        logits = model(input_ids=tokens, use_cache=False).logits[0]
-    return logits[len(prompt) - 1 :].float()
+        return model(input_ids=torch.tensor([tokens]), use_cache=False).logits[0].float()
 
 
 def compare(generation: Generation, reference: torch.Tensor, sampler: Sampler) -> Check:

@@ -14,6 +14,7 @@ from streamtensor.models.compiler import CompileOptions
 from streamtensor.models.host import Host, load_host
 from streamtensor.models.sources import ModelSource, load_model, load_tokenizer
 from streamtensor.models.tokenizer import TextStream, Tokenizer
+from streamtensor.output import require_parent
 from streamtensor.progress import say, step
 from streamtensor.runtime.check import Check, compare, reference_logits
 from streamtensor.runtime.generation import (
@@ -35,8 +36,8 @@ def command_generate(options: argparse.Namespace) -> int:
             "C simulation of the design"
         )
     sampler = make_sampler(options)
-    if options.json and not Path(options.json).absolute().parent.is_dir():
-        raise StreamTensorError(f"there is no directory for '{options.json}'")
+    if options.json:
+        require_parent(Path(options.json))
     directory = find_directory(options)
     description = ModelDescription.read(directory)
     host = load_host(directory / "host")

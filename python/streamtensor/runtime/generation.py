@@ -1,4 +1,4 @@
-"""Generates tokens: chunks of the prompt through prefill, then one token per step.
+"""Feeds tokens to a compiled model: chunks through prefill, single ones through decode.
 
 The runtime computes the layers and the head. Here is the host's share: embedding,
 rotary tables and masks (`ModelSplit.host_step`), and sampling.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -86,12 +86,17 @@ def check_request(
     """Fails where a prompt is empty, has unknown ids, or does not fit the model."""
     if not prompt:
         raise StreamTensorError("the prompt has no tokens; expected at least one")
-    wrong = [token for token in prompt if not 0 <= token < description.vocab_size]
+    check_ids(description, prompt)
+    check_length(len(prompt), max_new_tokens, description.max_length)
+
+
+def check_ids(description: ModelDescription, ids: Sequence[int]) -> None:
+    """Fails where an id is outside of the model's vocabulary."""
+    wrong = [token for token in ids if not 0 <= token < description.vocab_size]
     if wrong:
         raise StreamTensorError(
-            f"expected prompt ids from 0 to {description.vocab_size - 1} but got {wrong[0]}"
+            f"expected token ids from 0 to {description.vocab_size - 1} but got {wrong[0]}"
         )
-    check_length(len(prompt), max_new_tokens, description.max_length)
 
 
 def check_length(prompt: int, max_new_tokens: int, max_length: int) -> None:
@@ -148,44 +153,62 @@ class Generator:
             if len(result.ids) == max_new_tokens or token in stops:
                 return result
             start = time.monotonic()
-            logits = self.step("decode", [token], position, 1, want_logits=True)
+            logits = self.step("decode", [token], position, 1, logits=1)[0]
             result.decode_seconds += time.monotonic() - start
             result.decode_steps += 1
             position += 1
 
     def prefill(self, prompt: Sequence[int]) -> torch.Tensor:
-        """Feeds a prompt and returns the logits behind its last token."""
+        """Feeds a prompt and returns the logits [vocabulary] behind its last token."""
+        logits = None
+        for phase, ids, position, count in self.chunks(prompt):
+            is_last = position + count == len(prompt)
+            logits = self.step(phase, ids, position, count, logits=int(is_last))
+        return logits[0]
+
+    def logits_behind(self, tokens: Sequence[int]) -> Iterator[torch.Tensor]:
+        """Feeds tokens from position 0 on; yields the logits behind each of them.
+
+        They come chunk by chunk, each [tokens of the chunk, vocabulary].
+        """
+        self.runtime.request("reset")
+        for phase, ids, position, count in self.chunks(tokens):
+            yield self.step(phase, ids, position, count, logits=count)
+
+    def chunks(self, tokens: Sequence[int]) -> Iterator[tuple[str, list[int], int, int]]:
+        """Yields the steps that feed `tokens`, as the first arguments of `step`."""
         chunk = self.description.chunk
         position = 0
-        logits = None
-        while position < len(prompt):
-            rest = len(prompt) - position
+        while position < len(tokens):
+            rest = len(tokens) - position
             # A chunk reads max_length - chunk rows of cache; what lies behind them, and a
             # single token, goes through decode.
             if rest > 1 and position + chunk <= self.description.max_length:
-                phase, count, tokens = "prefill", min(chunk, rest), chunk
+                phase, count, size = "prefill", min(chunk, rest), chunk
             else:
-                phase, count, tokens = "decode", 1, 1
-            ids = list(prompt[position : position + count])
-            ids += [ids[-1]] * (tokens - count)
-            logits = self.step(phase, ids, position, count, want_logits=count == rest)
+                phase, count, size = "decode", 1, 1
+            ids = list(tokens[position : position + count])
+            yield phase, ids + [ids[-1]] * (size - count), position, count
             position += count
-        return logits
 
     def step(
-        self, phase: str, ids: list[int], position: int, count: int, want_logits: bool
-    ) -> torch.Tensor | None:
-        """Runs one step; `count` of `ids` are valid, the others pad the chunk."""
+        self, phase: str, ids: list[int], position: int, count: int, logits: int
+    ) -> torch.Tensor:
+        """Runs one step; `count` of `ids` are valid, the others pad the chunk.
+
+        Returns the logits [logits, vocabulary] behind the last `logits` of the valid ones.
+        """
         past = self.description.max_length - len(ids)
         tensors = self.split.host_step(ids, position, past, self.description.hosts[phase])
         _, results = self.runtime.request(
-            "step", tensors, phase=phase, position=position, count=count, logits=want_logits
+            "step", tensors, phase=phase, position=position, count=count, logits=logits
         )
-        if not want_logits:
-            return None
+        vocabulary = self.description.vocab_size
+        if not logits:
+            return torch.empty((0, vocabulary))
         if "logits" not in results:
             raise StreamTensorError("the runtime returned no logits")
-        return results["logits"].reshape(-1)
+        return results["logits"].reshape(logits, vocabulary)
 
     def stats(self) -> dict[str, Any]:
         """Returns the runtime's counters."""

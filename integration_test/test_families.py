@@ -1,0 +1,249 @@
+"""Families of language models that no code here names: one for each ingredient that others lack.
+
+Each is a checkpoint directory with seeded random weights. The real tools compile it, C simulation
+generates, and transformers has the expected tokens and logits. Skipped where the tools are not
+built; what a change of a model would do to its logits is tested without them.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+from conftest import ROOT
+
+from streamtensor import StreamTensorError
+from streamtensor.models import sources
+from streamtensor.models.compiler import CompileOptions, compile_model
+from streamtensor.models.host import load_host
+from streamtensor.models.positions import check_positions
+from streamtensor.models.split import ModelSplit
+from streamtensor.models.steps import ConcatCache, capture_layer
+from streamtensor.runtime.check import ROUNDING, compare, logits_behind, reference_logits
+from streamtensor.runtime.generation import Generator, ModelDescription
+from streamtensor.runtime.process import Runtime
+from streamtensor.runtime.sampling import Sampler
+
+BIN = Path(os.environ.get("STREAMTENSOR_BIN_DIR", ROOT / "build" / "bin"))
+TOOLS = [BIN / f"streamtensor-{tool}" for tool in ("compile", "pack", "runtime")]
+LENGTH, CHUNK = 24, 4
+# Five tokens are a chunk and one more; the answer goes beyond Gemma 2's window.
+PROMPT, NEW_TOKENS = [1, 2, 3, 4, 5], 8
+
+SIZES = {
+    "vocab_size": 64,
+    "hidden_size": 32,
+    "intermediate_size": 48,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "max_position_embeddings": 64,
+    "bos_token_id": None,
+    "eos_token_id": 1,
+    "pad_token_id": None,
+}
+
+
+def gpt_neox() -> Any:
+    """Attention and MLP read the same hidden state; a quarter of each head is rotated."""
+    return transformers.GPTNeoXConfig(**SIZES, rotary_pct=0.25)
+
+
+def olmo2() -> Any:
+    """Norms behind attention and MLP, and of whole queries and keys."""
+    return transformers.Olmo2Config(**SIZES, num_key_value_heads=2)
+
+
+def bloom() -> Any:
+    """ALiBi: no positions but a bias of each key, by head; a norm of the embedding."""
+    return transformers.BloomConfig(
+        vocab_size=64, hidden_size=32, n_layer=2, n_head=4, bos_token_id=1, eos_token_id=1
+    )
+
+
+def gemma2() -> Any:
+    """Soft caps of scores and logits, two kinds of masks, four norms per layer."""
+    return transformers.Gemma2Config(
+        **SIZES,
+        num_key_value_heads=2,
+        head_dim=8,
+        query_pre_attn_scalar=8,
+        sliding_window=6,
+        layer_types=["sliding_attention", "full_attention"],
+        # Small enough to bend most scores and logits.
+        attn_logit_softcapping=1.5,
+        final_logit_softcapping=2.0,
+    )
+
+
+def smollm3() -> Any:
+    """Some layers rotate nothing, the first one among them."""
+    sizes = SIZES | {"pad_token_id": 0}
+    return transformers.SmolLM3Config(**sizes, num_key_value_heads=2, no_rope_layers=[0, 1])
+
+
+FAMILIES = [gpt_neox, olmo2, bloom, gemma2, smollm3]
+
+
+@dataclass
+class Checkpoint:
+    source: sources.ModelSource
+    model: torch.nn.Module
+
+
+@pytest.fixture(scope="module", params=FAMILIES, ids=lambda make: make.__name__)
+def checkpoint(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Checkpoint:
+    directory = tmp_path_factory.mktemp("checkpoint") / request.param.__name__
+    sources.random_model(request.param(), 3).save_pretrained(directory)
+    source = sources.resolve(str(directory), None)
+    return Checkpoint(source, sources.load_model(source))
+
+
+@pytest.mark.skipif(not all(tool.is_file() for tool in TOOLS), reason="the C++ tools are not built")
+def test_tokens_are_pytorchs(
+    checkpoint: Checkpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STREAMTENSOR_BIN_DIR", str(BIN))
+    # Builds sooner; the simulation of so small a model takes no time.
+    monkeypatch.setenv("STREAMTENSOR_CXXFLAGS", "-O1")
+    directory = compile_model(
+        checkpoint.source, tmp_path / "model", CompileOptions(max_length=LENGTH, chunk=CHUNK)
+    )
+    host = load_host(directory / "host")
+    with Runtime(directory) as runtime:
+        generator = Generator(runtime, host.split, ModelDescription.read(directory))
+        sampler = Sampler()
+        generation = generator.generate(PROMPT, NEW_TOKENS, sampler, keep_logits=True)
+        # A model that forgets what it has read gives something else.
+        runtime.request("reset")
+        last = [*PROMPT, *generation.ids][-2]
+        position = len(PROMPT) + NEW_TOKENS - 2
+        forgetful = generator.step("decode", [last], position, 1, logits=1)[0]
+    own = checkpoint.model.generate(
+        torch.tensor([PROMPT]),
+        max_new_tokens=NEW_TOKENS,
+        do_sample=False,
+        eos_token_id=None,
+        pad_token_id=0,
+    )
+    assert generation.ids == own[0, len(PROMPT) :].tolist()
+    reference = reference_logits(checkpoint.model, PROMPT, generation.ids)
+    check = compare(generation, reference, sampler)
+    assert check.equal == NEW_TOKENS
+    assert check.max_error <= ROUNDING * check.max_logit
+    assert (forgetful - reference[-1]).abs().max() > 100 * ROUNDING * check.max_logit
+    for design in ("prefill", "decode", "head"):
+        assert (directory / design / "certificate.json").is_file()
+
+
+class NoAttention(ConcatCache):
+    """Gives zeros for all values, so that attention adds nothing but a bias."""
+
+    def update(self, keys: torch.Tensor, values: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        return super().update(keys, torch.zeros_like(values), *args, **kwargs)
+
+
+def changed_logits(
+    model: torch.nn.Module, tokens: list[int], change: Callable[[int], str]
+) -> torch.Tensor:
+    """Logits behind `tokens` of a model whose layer i is run as `change(i)` says."""
+    split = ModelSplit(model, LENGTH)
+    stack = split.stack
+
+    def on_call(index: int, args: Any, kwargs: Any) -> Any:
+        call = stack.bind(index, args, kwargs)
+        how = change(index)
+        if how == "skipped":
+            return stack.wrap_result(call.get(stack.hidden_path))
+        cache = NoAttention(None, None) if how == "no attention" else ConcatCache(None, None)
+        result = stack.call_layer(stack.layers[index], call.leaves, call.spec, cache)
+        return stack.wrap_result(result)
+
+    with stack.stubbed(on_call):
+        return logits_behind(model, tokens)
+
+
+def test_every_part_shows_in_the_logits(checkpoint: Checkpoint) -> None:
+    """A layer or its attention that went missing moves logits by far more than is allowed."""
+    tokens = [*PROMPT, 6, 7, 8, 9]
+    whole = logits_behind(checkpoint.model, tokens)
+    allowed = ROUNDING * float(whole.abs().max())
+    same = changed_logits(checkpoint.model, tokens, lambda index: "whole")
+    assert (same - whole).abs().max() <= allowed
+    for index in range(2):
+        for how in ("skipped", "no attention"):
+            changed = changed_logits(
+                checkpoint.model, tokens, lambda i, index=index, how=how: how if i == index else ""
+            )
+            assert (changed[-1] - whole[-1]).abs().max() > 100 * allowed, (index, how)
+
+
+def test_biases_of_keys() -> None:
+    """ALiBi on a cache of fixed size: slope * position of the key, wherever its row lies."""
+    split = ModelSplit(sources.random_model(bloom(), 3).eval(), LENGTH)
+    tokens = 3
+    past = LENGTH - tokens
+    for position in (0, 5, past):
+        bias = split.host_step([7] * tokens, position, past)["alibi.full_attention"]
+        assert bias.shape == (4, 1, LENGTH)
+        for head in range(4):
+            # The paper's slopes of four heads: 2^-2, 2^-4, 2^-6, 2^-8.
+            slope = 2.0 ** (-2 * (head + 1))
+            for column in range(LENGTH):
+                if position <= column < past:
+                    continue
+                key = column if column < past else position + column - past
+                assert math.isclose(bias[head, 0, column], slope * key, rel_tol=1e-6)
+
+
+def test_layers_that_do_without_a_tensor() -> None:
+    """Cosines of 1 and sines of 0 rotate nothing, so one design serves both kinds of layers."""
+    split = ModelSplit(sources.random_model(smollm3(), 3).eval(), LENGTH)
+    own = split.host_step([1, 2], 3, LENGTH - 2)
+    program = capture_layer(split, 2, LENGTH - 2)
+    cos, sin = "position_embeddings.0", "position_embeddings.1"
+    assert split.fillings == {0: {cos: 1.0, sin: 0.0}}
+    assert {cos, sin} <= set(program.hosts.values()), "captured where they are used"
+    host = split.host_step([1, 2], 3, LENGTH - 2)
+    for path, value in ((cos, 1.0), (sin, 0.0)):
+        assert (host[split.layer_hosts[0][path]] == value).all()
+        assert torch.equal(host[split.layer_hosts[1][path]], own[split.layer_hosts[1][path]])
+
+
+def test_layers_that_differ_and_ignore_a_tensor() -> None:
+    """Where no constants help, the layer keeps its own tensors and is refused."""
+    model = sources.random_model(smollm3(), 3).eval()
+    # Layer 0 rotates nothing, and scales its scores otherwise.
+    model.model.layers[0].self_attn.scaling *= 3.0
+    split = ModelSplit(model, LENGTH)
+    hosts = [dict(names) for names in split.layer_hosts]
+    with pytest.raises(StreamTensorError, match=r"layer 0 of the model computes .* than layer 1"):
+        capture_layer(split, 2, LENGTH - 2)
+    assert split.fillings == {} and split.layer_hosts == hosts
+
+
+def test_layers_that_count_rows_by_themselves() -> None:
+    """GPT-Neo's second layer cuts a window out of a mask of its own, by the number of rows."""
+    config = transformers.GPTNeoConfig(
+        vocab_size=64,
+        max_position_embeddings=64,
+        hidden_size=32,
+        num_layers=2,
+        num_heads=4,
+        attention_types=[[["global", "local"], 1]],
+        window_size=6,
+    )
+    split = ModelSplit(sources.random_model(config, 3).eval(), LENGTH)
+    with pytest.raises(StreamTensorError, match=r"layer 1 of the model computes something else on"):
+        check_positions(split, [1])
+    # Where the window is longer than the sequence, both ways are the same.
+    config.window_size = 2 * LENGTH
+    check_positions(ModelSplit(sources.random_model(config, 3).eval(), LENGTH), [1, CHUNK])

@@ -1,0 +1,105 @@
+"""Checks that layers may run on a cache of fixed size.
+
+A design sees all rows of its cache, filled or not, and then the new tokens. A layer that gets its
+positions in tensors (masks, rotary tables, biases of keys) computes the same on it. One that counts
+rows by itself, or cuts a mask of its own to their number, does not, and nothing but numbers shows
+it: so layers are run on a whole sequence, as the model runs them, and again as designs are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+from streamtensor.errors import StreamTensorError
+from streamtensor.importer.program import relative_difference
+from streamtensor.models.split import ModelSplit
+from streamtensor.models.steps import LAYER_TOLERANCE, ConcatCache, LayerStep
+
+# Tokens of the whole sequence; its attention is square in memory.
+LONGEST = 256
+# Rows that hold nothing yet: far from any real key, and finite.
+UNFILLED = 100.0
+
+
+def check_positions(split: ModelSplit, counts: Sequence[int]) -> None:
+    """Compares both ways, for designs of `counts` new tokens each.
+
+    Layers that get the same tensors and have the same buffers are one case.
+    """
+    length = min(split.max_length, LONGEST)
+    ids = torch.zeros((1, length), dtype=torch.long)
+    calls = split.stack.record(ids, torch.arange(length)[None])
+    seen: list[tuple[dict[str, str], list[torch.Tensor]]] = []
+    for index, layer in enumerate(split.stack.layers):
+        case = (split.layer_hosts[index], [buffer for _, buffer in layer.named_buffers()])
+        if any(same_case(case, other) for other in seen):
+            continue
+        seen.append(case)
+        call = calls[index]
+        cache = ConcatCache(None, None)
+        hidden = torch.randn(
+            call.get(split.hidden_path).shape, generator=torch.Generator().manual_seed(index)
+        )
+        leaves = [
+            hidden if path == split.hidden_path else leaf
+            for path, leaf in zip(call.paths, call.leaves, strict=True)
+        ]
+        with torch.no_grad():
+            result = split.stack.call_layer(layer, leaves, call.spec, cache)
+        whole = (result, *cache.rows())
+        for tokens in counts:
+            # With rows that hold nothing, and as far behind the first row as possible.
+            for position in sorted({(length - tokens) // 2, length - tokens}):
+                check_step(split, index, hidden, whole, position, tokens)
+
+
+def same_case(
+    one: tuple[dict[str, str], list[torch.Tensor]], other: tuple[dict[str, str], list[torch.Tensor]]
+) -> bool:
+    return (
+        one[0] == other[0]
+        and len(one[1]) == len(other[1])
+        and all(torch.equal(a, b) for a, b in zip(one[1], other[1], strict=True))
+    )
+
+
+def check_step(
+    split: ModelSplit,
+    index: int,
+    hidden: torch.Tensor,
+    whole: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
+    position: int,
+    tokens: int,
+) -> None:
+    """Runs layer `index` on `tokens` tokens at `position`; `whole` is what it gives for all.
+
+    The results of a layer are its hidden state [1, tokens, size], new keys and new values
+    [1, heads, tokens, head size].
+    """
+    past = split.max_length - tokens
+    new = slice(position, position + tokens)
+    ids = [0] * tokens
+    host = split.host_step(ids, position, past)
+    call = split.stack.record(torch.tensor([ids]), torch.arange(tokens)[None] + position)[index]
+    step = LayerStep(split, index, call)
+    caches = []
+    for rows in whole[1:]:
+        cache = torch.full((*rows.shape[:2], past, rows.shape[3]), UNFILLED)
+        cache[:, :, :position] = rows[:, :, :position]
+        caches.append(cache)
+    names = split.layer_hosts[index]
+    with torch.no_grad():
+        results = step([hidden[:, new], *(host[names[path]] for path in step.paths[1:])], *caches)
+    expected = (whole[0][:, new], whole[1][:, :, new], whole[2][:, :, new])
+    for got, want in zip(results, expected, strict=True):
+        difference = relative_difference(got, want)
+        if not difference <= LAYER_TOLERANCE:
+            raise StreamTensorError(
+                f"layer {index} of the model computes something else on a cache of "
+                f"{split.max_length} rows, {position} of them filled, than on a whole sequence (a "
+                f"difference of {difference:.2g} of the largest value); only models can be split "
+                "whose layers get positions in tensors (masks, rotary tables, biases of keys) "
+                "and do not count rows by themselves"
+            )
