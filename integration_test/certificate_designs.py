@@ -11,6 +11,7 @@ import hashlib
 import itertools
 import json
 import math
+import re
 from pathlib import Path
 
 Values = dict[str, int]
@@ -23,12 +24,25 @@ def count(trip: int | str, values: Values) -> int:
     return eval(trip, {"ceildiv": lambda a, b: -(-a // b)}, dict(values))
 
 
-def holds(condition: str, indices: list[int]) -> bool:
+def holds(condition: str, indices: list[int], values: Values) -> bool:
     """Conditions are Python expressions too, up to the names of division."""
-    names = {f"i{level}": index for level, index in enumerate(indices)}
-    for ours, python in (("/", "//"), ("floordiv", "//"), ("mod", "%")):
-        condition = condition.replace(ours, python)
-    return bool(eval(condition, {}, names))
+    names = values | {f"i{level}": index for level, index in enumerate(indices)}
+    for ours, python in ((r"/", "//"), (r"\bfloordiv\b", "//"), (r"\bmod\b", "%")):
+        condition = re.sub(ours, python, condition)
+    # a ceildiv b is -(-a // b), which binds as a product does.
+    condition = re.sub(r"\bceildiv\b", "@ Up() @", condition)
+    return bool(eval(condition, {"Up": Up}, names))
+
+
+class Up:
+    """`a @ Up() @ b` is a / b, rounded up."""
+
+    def __rmatmul__(self, dividend: int) -> Up:
+        self.dividend = dividend
+        return self
+
+    def __matmul__(self, divisor: int) -> int:
+        return -(-self.dividend // divisor)
 
 
 def timed_accesses(program: list[dict], values: Values) -> list[tuple[int, int, str, int]]:
@@ -56,7 +70,8 @@ def timed_accesses(program: list[dict], values: Values) -> list[tuple[int, int, 
                 if total > 0:
                     now += node["ii"] * (total - 1) + node["depth"]
             elif "if" in node:
-                branch = node["then"] if holds(node["if"], indices) else node.get("else", [])
+                is_then = holds(node["if"], indices, values)
+                branch = node["then"] if is_then else node.get("else", [])
                 now = visit(branch, now, indices, pipelined)
         return now
 

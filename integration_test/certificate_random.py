@@ -405,3 +405,88 @@ def full_depths(network: dict) -> dict[str, str]:
         for fifo, tokens in zip(network["fifos"], written, strict=True)
         if not fifo.get("control") and fifo["depth"] > 2 and fifo["depth"] >= tokens
     }
+
+
+# Conditions on sizes: a writer and a reader of two FIFOs, one of them only where a
+# condition holds, in orders that need different depths at different sizes.
+
+Linear = dict[str, int]  # factors of parameters; of "" the constant
+SIZES = {"n": (1, 4), "m": (0, 3)}
+THRESHOLDS: list[Linear] = [
+    {"n": 1, "": -1}, {"n": 1}, {"m": 1}, {"": 1}, {"": 2}, {"m": 1, "": 1}, {"n": 1, "m": 1},
+]  # fmt: skip
+TRIPS: list[Linear] = [{"n": 1}, {"n": 1, "": 1}, {"n": 1, "m": 1}, {"m": 1, "": 2}]
+
+
+def spell(expression: Linear) -> str:
+    """As a trip count and as a condition."""
+    terms = [f"{factor} * {name}" if name else str(factor) for name, factor in expression.items()]
+    return " + ".join(terms) or "0"
+
+
+def without(expression: Linear, other: Linear) -> Linear:
+    names = sorted({*expression, *other}, reverse=True)
+    found = {name: expression.get(name, 0) - other.get(name, 0) for name in names}
+    return {name: factor for name, factor in found.items() if factor}
+
+
+def gated_network(seed: int) -> tuple[dict, list[dict]]:
+    """A network and segments that may prove it, or not."""
+    rng = random.Random(seed)
+    trip, threshold = rng.choice(TRIPS), rng.choice(THRESHOLDS)
+    limit = spell(threshold)
+    condition = rng.choice(
+        [
+            f"i0 < {limit}", f"i0 >= {limit}", f"i0 == {limit}", f"not i0 < {limit}",
+            f"i0 <= {limit} and i0 >= 1", f"i0 * 2 < {limit}", "i0 % 2 == 0", "n % 2 == 1",
+            f"i0 + 1 == {spell(trip)}", f"n < 3 or i0 < {limit}", f"n > 2 and i0 < {limit} or n <= 2 and i0 >= {limit}",
+        ]
+    )  # fmt: skip
+    rest = without(trip, threshold)
+
+    def parts() -> list[str | dict]:
+        last = rng.random() < 0.5
+        first = {"keep_last": limit} if last else limit
+        return [first, {"keep_last": spell(rest)} if rng.random() < 0.2 else spell(rest)]
+
+    shared = parts() if rng.random() < 0.7 else None
+    splits = rng.random() < 0.8
+    segments = []
+    processes = []
+    for name, operation in (("writer", "write"), ("reader", "read")):
+        always = {operation: 0}
+        sometimes = {"if": condition, "then": [{operation: 1}]}
+        bodies = rng.choice(
+            [[[always, sometimes]], [[sometimes, always]], [[always], [sometimes]],
+             [[sometimes], [always]]]
+        )  # fmt: skip
+        program = []
+        for body in bodies:
+            if rng.random() < 0.5:
+                program.append({"loop": spell(trip), "overhead": 1, "body": body})
+            else:
+                stage, late = rng.randint(0, 2), rng.choice(body)
+                staged = [
+                    node | ({"then": [node["then"][0] | {"stage": stage}]} if "if" in node else
+                            {"stage": stage})
+                    if node is late else node
+                    for node in body
+                ]  # fmt: skip
+                program.append(
+                    {"pipeline": [spell(trip)], "ii": rng.randint(1, 3), "depth": 4, "body": staged}
+                )
+            program.append({"wait": 1})
+            if splits:
+                loop = len(program) // 2 - 1
+                segments.append({"process": name, "loop": loop, "parts": shared or parts()})
+        processes.append({"name": name, "program": program})
+    network = {
+        "schema": 1,
+        "parameters": [{"name": k, "min": low, "max": high} for k, (low, high) in SIZES.items()],
+        "processes": processes,
+        "fifos": [
+            {"name": name, "depth": depth, "producer": "writer", "consumer": "reader"}
+            for name, depth in (("always", rng.randint(1, 5)), ("sometimes", rng.randint(1, 4)))
+        ],
+    }
+    return network, segments

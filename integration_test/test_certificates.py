@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from certificate_designs import Design, ends_everywhere, find_block
-from certificate_random import full_depths, random_network
+from certificate_designs import Design, all_values, ends_everywhere, find_block
+from certificate_random import full_depths, gated_network, random_network
 from conftest import ROOT
 
 BIN = Path(os.environ.get("STREAMTENSOR_BIN_DIR", ROOT / "build" / "bin"))
@@ -97,6 +97,36 @@ def rows(depth: int = 4) -> Design:
         ],
     }
     return Design(network)
+
+
+def cut(condition: str = "i0 < seq", kept: str = "seq") -> Design:
+    """Of `seq` + 1 rows all but the last are passed on."""
+    network = {
+        "schema": 1,
+        "parameters": [{"name": "past", "min": 0, "max": 2}, {"name": "seq", "min": 1, "max": 5}],
+        "processes": [
+            {"name": "load", "program": [pipeline(["seq + 1", 2], {"write": 0, "stage": 2})]},
+            {
+                "name": "cut",
+                "program": [
+                    pipeline(
+                        ["seq + 1", 2],
+                        {"read": 0},
+                        {"if": condition, "then": [{"write": 1, "stage": 3}]},
+                    )
+                ],
+            },
+            {"name": "store", "program": [pipeline([kept, 2], {"read": 1})]},
+        ],
+        "fifos": [fifo("load_out", 1, "load", "cut"), fifo("cut_out", 1, "cut", "store")],
+    }
+    rows = [{"keep_last": "seq"}, "1"]
+    segments = [
+        {"process": "load", "loop": 0, "parts": rows},
+        {"process": "cut", "loop": 0, "parts": rows},
+        {"process": "store", "loop": 0, "parts": [{"keep_last": "seq"}]},
+    ]
+    return Design(network, segments)
 
 
 ROW_PARTS = [{"keep_last": "past"}, "seq"]
@@ -205,7 +235,7 @@ def ping_pong() -> Design:
     return Design(network)
 
 
-@pytest.mark.parametrize("make", [rows, cache, ping_pong])
+@pytest.mark.parametrize("make", [rows, cache, ping_pong, cut])
 def test_certificates_of_designs_by_hand_are_verified(
     make: Callable[[], Design], tmp_path: Path
 ) -> None:
@@ -359,9 +389,16 @@ WITNESS = [
     (
         rows,
         all_of(program("fork", {"loop": "seq", "overhead": 1, "body": [
-            {"if": "i0 >= 0", "then": [pipeline([4], {"read": 0}, {"write": 1}, {"write": 2})]}]})),
-        "conditions on loops of constant trip counts but got 'i0 >= 0', where i0 counts a run-tim",
+            {"if": "i0 % 1 == 0", "then": [
+                pipeline([4], {"read": 0}, {"write": 1}, {"write": 2})]}]})),
+        "conditions that do not depend on the values: on loops of constant trip counts, or with",
     ),
+    (cut, parts(1, ["seq", "1"]), "expected a pipeline of which one piece is kept"),
+    (cut, parts(1, ["seq + 1"]), "in each part of a loop, but got 'i0 < seq'"),
+    (cut, parts(1, ["1", "seq"]), "in each part of a loop, but got 'i0 < seq'"),
+    (cut, parts(0, ["seq + 1"]), "expected that both ends lose the same tokens, but 'load' writes"),
+    (cut, parts(2, ["seq"]), "expected that both ends lose the same tokens, but 'cut' writes"),
+    (lambda: cut("i0 < past"), parts(1, [{"keep_last": "seq"}, "1"]), "but got 'i0 < past'"),
     (cache, merging({"read": 4}, {"write": 5}), "because they would happen together at some value"),
     (
         ping_pong,
@@ -383,6 +420,16 @@ NETWORK = [
     ),
     (rows, program("max", pipeline([4], {"read": 9})), "integer from 0 to 4 but got 9"),
     (rows, program("max", {"if": "i0 <", "then": []}), "condition 'i0 <'"),
+    (
+        rows,
+        program("max", {"if": "past < 2", "then": []}),
+        "or a parameter of the network at 'past",
+    ),
+    (
+        rows,
+        program("max", {"if": "3 / seq < 2", "then": []}),
+        "a positive constant as divisor befo",
+    ),
     (rows, program("max", {"if": "1 < 2 and 3", "then": []}), "a comparison on either side of and"),
     (
         rows,
@@ -418,6 +465,21 @@ def test_values_that_cannot_be_reduced_are_enumerated(tmp_path: Path) -> None:
     run = check(design.write(tmp_path))
     assert run.returncode == 0, run.stderr
     assert "2 base points executed" in run.stdout
+
+
+def test_sizes_that_decide_are_enumerated(tmp_path: Path) -> None:
+    """A condition of which no parts of loops know: every value of `seq`, at once all of `past`."""
+    design = cut("i0 * 2 < seq + i0", "ceildiv(seq, 1)")
+    design.certificate["witness"]["segments"] = []
+    points = design.certificate["witness"]["base_points"]
+    assert ends_everywhere(design.network)
+    assert "seq = 1 is not proven" in check(design.write(tmp_path)).stderr
+    points += [{"past": 2, "seq": seq} for seq in range(1, 5)]
+    run = check(design.write(tmp_path))
+    assert run.returncode == 0, run.stderr
+    assert "5 base points executed" in run.stdout
+    points.pop(2)
+    assert "seq = 2 is not proven" in check(design.write(tmp_path)).stderr
 
 
 @pytest.mark.parametrize(
@@ -530,6 +592,28 @@ def test_verdicts_agree_with_execution_at_every_value(wild: bool, tmp_path: Path
     assert 50 <= sum(ends) < len(ends)
     # Of the wild ones, half of those that end.
     assert sum(verdicts) >= (40 if wild else 80)
+
+
+@pytest.mark.parametrize("witness", ["parts", "enumerated", "all"])
+def test_verdicts_on_conditions_agree_with_execution(witness: str, tmp_path: Path) -> None:
+    designs = []
+    for seed in range(150):
+        network, segments = gated_network(seed)
+        points = all_values(network["parameters"])
+        if witness != "all":
+            largest = {p["name"]: p["max"] for p in network["parameters"]}
+            several = [largest | {"n": n} for n in range(1, largest["n"] + 1)]
+            points = [largest] if witness == "parts" else several
+        segments = segments if witness == "parts" else []
+        designs.append(Design(network, segments, points, full_depths(network)))
+    directories = [design.write(tmp_path / str(i)) for i, design in enumerate(designs)]
+    ends = [ends_everywhere(design.network) for design in designs]
+    verdicts = [verdict.startswith("verified") for verdict in check_many(directories)]
+    for directory, end, verified in zip(directories, ends, verdicts, strict=True):
+        assert end or not verified, f"{directory} is verified but does not end"
+        assert witness != "all" or verified == end, directory
+    assert sum(verdicts) >= {"parts": 15, "enumerated": 40, "all": 80}[witness]
+    assert sum(ends) <= 120
 
 
 @pytest.mark.parametrize("name", ["concat", "attention"])

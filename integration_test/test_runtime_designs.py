@@ -6,15 +6,30 @@ The designs are written by hand at phase `allocated`; PyTorch says what they com
 from __future__ import annotations
 
 import itertools
+import json
 import subprocess
 from pathlib import Path
 
 import pytest
 import torch
+from certificate_designs import ends_everywhere
 from conftest import HERE, ROOT
-from design_runs import BIN, TOOLS_ARE_BUILT, VendorKernels, compile_text, run, simulate
+from design_runs import (
+    BIN,
+    TOOLS_ARE_BUILT,
+    FunctionModule,
+    VendorKernels,
+    assert_equal,
+    compile_text,
+    network_accesses,
+    recorded_accesses,
+    run,
+    simulate,
+)
 from safetensors.torch import save_file
+from torch.nn.functional import pad
 
+from streamtensor import export
 from streamtensor.api import run as run_design
 
 pytestmark = pytest.mark.skipif(not TOOLS_ARE_BUILT, reason="the tools are not built")
@@ -22,6 +37,7 @@ pytestmark = pytest.mark.skipif(not TOOLS_ARE_BUILT, reason="the tools are not b
 TEXTS = {
     "append": ROOT / "test/Target/Inputs/append.mlir",
     "add_rows": HERE / "data/add_rows.mlir",
+    "conditions": ROOT / "test/Target/Inputs/conditions.mlir",
 }
 SEQ, PAST = 8, 6  # the largest
 
@@ -121,3 +137,67 @@ def test_other_sizes_stay_constant(designs: dict[str, Path], tmp_path: Path) -> 
     assert "'arg0': expected [seq, 4] F32 with seq from 0 to 8 but got [3, 5] F32" in ran.stderr
     ran = refusal(designs["append"], tmp_path, arg0=(3, 4, 1), arg1=(2, 4))
     assert "got [3, 4, 1] F32" in ran.stderr
+
+
+# --- Sizes in conditions around accesses -------------------------------------------------
+
+
+def check_design(design: Path, lengths: range) -> dict:
+    """Has a certificate that is verified and true. Returns it with the network."""
+    verdict = run(BIN / "streamtensor-check-certificate", design)
+    assert verdict.returncode == 0, verdict.stderr
+    network = json.loads((design / "network.pn.json").read_text())
+    assert [(p["min"], p["max"]) for p in network["parameters"]] == [(lengths[0], lengths[-1])]
+    assert ends_everywhere(network)
+    return network
+
+
+def conditions_of(network: dict) -> list[str]:
+    text = json.dumps(network["processes"])
+    return [part.split('"')[0] for part in text.split('"if": "')[1:]]
+
+
+@pytest.mark.parametrize("seq", range(1, 10))
+def test_conditions_at_every_length(designs: dict[str, Path], seq: int) -> None:
+    inputs = {"arg0": inputs_of(seq, 0)["arg0"]}
+    results, _ = simulate(designs["conditions"], inputs)
+    assert_equal(results, {"result0": inputs["arg0"][-1:], "result1": 2 * inputs["arg0"]})
+    recorded = recorded_accesses(designs["conditions"], inputs)
+    assert network_accesses(designs["conditions"], {"seq": seq}) == recorded
+
+
+def test_conditions_are_certified(designs: dict[str, Path]) -> None:
+    network = check_design(designs["conditions"], range(1, 10))
+    assert len(conditions_of(network)) == 2
+    assert all("seq" in condition for condition in conditions_of(network))
+
+
+ROWS = {0: torch.export.Dim("n", min=1, max=5)}
+MORE = {0: torch.export.Dim("n", min=1, max=5) + 1}
+CUTS = {
+    "drop_last": (lambda x: x[:-1] * 2, MORE),
+    "drop_first": (lambda x: x[1:] * 2, MORE),
+    "neighbours": (lambda x: x[1:] - x[:-1], MORE),
+    "pad_rows": (lambda x: pad(x, (0, 0, 1, 2)) * 2, ROWS),
+    "pad_columns": (lambda x: pad(x.T.contiguous(), (1, 1)) * 2, ROWS),
+    "shifted": (lambda x: torch.softmax(pad(x, (0, 0, 1, 0))[:-1], -1) + x, ROWS),
+    "twice": (lambda x: torch.cat([x, x]) * 2, ROWS),
+}
+
+
+@pytest.mark.parametrize("name", CUTS)
+def test_slices_and_paddings(name: str, tmp_path: Path) -> None:
+    """PyTorch's results, the recorded accesses, and the certificate, at every length."""
+    function, dims = CUTS[name]
+    module = FunctionModule(function)
+    export(module, (torch.zeros(4, 4),), tmp_path / "export", dynamic_shapes=((dims,),))
+    design = tmp_path / "design"
+    compiled = compile_text(tmp_path / "export" / "module.mlir", design, "--validate")
+    assert compiled.returncode == 0, compiled.stderr
+    network = check_design(design, range(1, 6))
+    assert name == "twice" or conditions_of(network)
+    for n in range(1, 6):
+        inputs = {"arg0": inputs_of(n + (dims is MORE), 0)["arg0"]}
+        results, _ = simulate(design, inputs)
+        assert_equal(results, {"result0": function(inputs["arg0"])})
+        assert network_accesses(design, {"n": n}) == recorded_accesses(design, inputs)

@@ -276,7 +276,7 @@ def draw_level(
 ) -> list[Json]:
     """What stands in the loops trips[:level] of a nest, and accesses these ports."""
     if level == len(trips):
-        body = [guarded(port, trips, {}, rng) for port in ports]
+        body = [guarded(draft, port, trips, {}, rng) for port in ports]
         body.insert(rng.randint(0, len(body)), {"wait": rng.randint(1, 3)})
         return body
     if rng.random() < 0.5:
@@ -284,7 +284,7 @@ def draw_level(
     around = trips[: level + 1]
     sparse = [port for port in ports if port.tokens <= prod(around) and rng.random() < 0.4]
     dense = [port for port in ports if port not in sparse]
-    body = [guarded(port, around, {}, rng) for port in sparse]
+    body = [guarded(draft, port, around, {}, rng) for port in sparse]
     at = rng.randint(0, len(body))
     body[at:at] = draw_level(draft, dense, trips, level + 1, rng)
     if rng.random() < 0.3:
@@ -313,14 +313,14 @@ def draw_pipelines(
             stage = 0 if port.op == READ else depth - 2
             if rng.random() < 0.15:
                 stage = rng.randrange(depth)
-            body.append(guarded(port, trips, {"stage": stage}, rng))
+            body.append(guarded(draft, port, trips, {"stage": stage}, rng))
         own = [trip(draft, count, rng) for count in trips[level:]]
         ii = rng.choice((1, 1, 2, 3, 5))
         nodes.append({"pipeline": own, "ii": ii, "depth": depth, "body": body})
     return nodes
 
 
-def guarded(port: Port, trips: list[int], stage: Json, rng: random.Random) -> Json:
+def guarded(draft: Draft, port: Port, trips: list[int], stage: Json, rng: random.Random) -> Json:
     """An access in exactly `port.tokens` of the iterations of a nest of these trips."""
     access = {port.op: f"f{port.fifo}" if rng.random() < 0.3 else port.fifo} | stage
     total, tokens = prod(trips), port.tokens
@@ -329,11 +329,12 @@ def guarded(port: Port, trips: list[int], stage: Json, rng: random.Random) -> Js
     number = "i0"
     for level, count in enumerate(trips[1:], 1):
         number = f"({number}) * {count} + i{level}"
+    limit = number_of(draft, tokens, rng)
     choices = [
-        (f"{number} < {tokens}", True),
-        (f"{total} - {tokens} <= {number}", True),
-        (f"{number} >= {tokens}", False),
-        (f"not ({number} >= {tokens}) and i0 >= 0 or {number} == -1", True),
+        (f"{number} < {limit}", True),
+        (f"{total} - {limit} <= {number}", True),
+        (f"{number} >= {limit}", False),
+        (f"not ({number} >= {limit}) and i0 >= 0 or {number} == -1", True),
     ]
     if tokens and total % tokens == 0:
         step = total // tokens
@@ -342,6 +343,18 @@ def guarded(port: Port, trips: list[int], stage: Json, rng: random.Random) -> Js
     condition, is_then = rng.choice(choices)
     then, otherwise = ([access], []) if is_then else ([], [access])
     return {"if": condition, "then": then, "else": otherwise}
+
+
+def number_of(draft: Draft, count: int, rng: random.Random) -> str:
+    """A number of a condition that is `count` where each parameter has its maximum."""
+    if rng.random() < 0.7:
+        return str(count)
+    name = f"n{len(draft.parameters)}"
+    text, most = rng.choice(
+        ((name, count), (f"({name} - 2)", count + 2), (f"{name} / 3", 3 * count))
+    )
+    draft.parameters.append({"name": name, "min": most, "max": most})
+    return text
 
 
 def trip(draft: Draft, count: int, rng: random.Random) -> int | str:

@@ -104,7 +104,7 @@ class Program:
         self.accesses.append((time, Access(fifo, op)))
 
     def _chosen(self, node: Json) -> list[Json]:
-        names = {f"i{level}": number for level, number in enumerate(self.iterations)}
+        names = self.parameters | {f"i{level}": n for level, n in enumerate(self.iterations)}
         return node["then"] if self._evaluate(node["if"], names) else node.get("else", [])
 
     def _run(self, nodes: list[Json]) -> None:

@@ -12,6 +12,8 @@
 
 #include "streamtensor/Allocation/DepthCertificate.h"
 
+#include "streamtensor/Allocation/ReductionGaps.h"
+#include "streamtensor/Network/DecisiveValues.h"
 #include "streamtensor/Sim/TokenSimulator.h"
 
 #include <algorithm>
@@ -307,44 +309,89 @@ static std::vector<int64_t> depthsOf(const TimedNetwork &network) {
   return depths;
 }
 
-std::optional<DepthCertificate>
-streamtensor::certifyDepths(const TimedNetwork &network, std::string &error) {
-  DepthCertificate certificate;
-  certificate.basePoints = {network.maxima()};
-  certificate.segments = SegmentFinder(network).run();
-  std::vector<int64_t> depths = depthsOf(network);
+/// Executes both orders of a network at some values.
+namespace {
+class Execution {
+public:
+  Execution(const TimedNetwork &network, const ParameterValues &values)
+      : orders{programOrder(network, values), pipelinedOrder(network, values)} {
+  }
+
+  /// Why it does not end with these depths; nothing where it does.
+  std::optional<std::string> findFault(const std::vector<int64_t> &depths) {
+    for (size_t i = 0; i < orders.size(); ++i) {
+      if (std::optional<NetworkIssue> issue = orders[i].connect())
+        return issue->message;
+      simulators.emplace_back(orders[i]);
+      if (!ends(i, depths))
+        return "deadlock " +
+               std::string(i == 0 ? "in program order: "
+                                  : "of stalling pipelines: ") +
+               simulators[i].findDeadlock().describe(orders[i]);
+    }
+    return std::nullopt;
+  }
+  /// After a call without fault.
+  bool ends(const std::vector<int64_t> &depths) {
+    return ends(0, depths) && ends(1, depths);
+  }
+  int64_t tokens(unsigned fifo) const {
+    return orders.front().fifos[fifo].tokens;
+  }
+
+private:
+  bool ends(size_t order, const std::vector<int64_t> &depths) {
+    simulators[order].reset(depths);
+    return simulators[order].run();
+  }
+
   std::vector<ProcessNetwork> orders;
-  orders.push_back(programOrder(network, network.maxima()));
-  orders.push_back(pipelinedOrder(network, network.maxima()));
   std::vector<TokenSimulator> simulators;
-  for (ProcessNetwork &order : orders) {
-    if (std::optional<NetworkIssue> issue = order.connect()) {
-      error = issue->message;
+};
+} // namespace
+
+std::optional<CertificateWitness>
+streamtensor::findWitness(const TimedNetwork &network, std::string &error) {
+  CertificateWitness witness;
+  witness.segments = SegmentFinder(network).run();
+  std::optional<std::vector<ParameterValues>> points = decisiveValues(
+      network, findReductionGaps(network, witness.segments), error);
+  if (!points)
+    return std::nullopt;
+  witness.basePoints = std::move(*points);
+  return witness;
+}
+
+std::optional<DepthCertificate>
+streamtensor::certifyDepths(const TimedNetwork &network,
+                            CertificateWitness witness, std::string &error) {
+  DepthCertificate certificate;
+  certificate.basePoints = std::move(witness.basePoints);
+  certificate.segments = std::move(witness.segments);
+  const std::vector<ParameterValues> &points = certificate.basePoints;
+  std::vector<int64_t> depths = depthsOf(network);
+  std::optional<Execution> largest;
+  for (const ParameterValues &values : points) {
+    Execution execution(network, values);
+    if (std::optional<std::string> fault = execution.findFault(depths)) {
+      error = *fault;
+      if (points.size() > 1)
+        for (const auto &[name, value] : values)
+          error += (name == values.begin()->first ? "; at " : ", ") + name +
+                   " = " + std::to_string(value);
       return std::nullopt;
     }
-    simulators.emplace_back(order);
-    simulators.back().reset(depths);
-    if (!simulators.back().run()) {
-      error = "deadlock " +
-              std::string(simulators.size() == 1 ? "in program order: "
-                                                 : "of stalling pipelines: ") +
-              simulators.back().findDeadlock().describe(order);
-      return std::nullopt;
-    }
+    if (!largest)
+      largest.emplace(std::move(execution));
   }
   for (unsigned fifo = 0; fifo < depths.size(); ++fifo) {
     const TimedFifo &info = network.fifos[fifo];
-    const int64_t tokens = orders.front().fifos[fifo].tokens;
-    if (info.isControl || info.depth <= 2 || info.depth < tokens)
+    if (info.isControl || info.depth <= 2 || info.depth < largest->tokens(fifo))
       continue;
     --depths[fifo];
-    const bool deadlocks = std::any_of(simulators.begin(), simulators.end(),
-                                       [&](TokenSimulator &simulator) {
-                                         simulator.reset(depths);
-                                         return !simulator.run();
-                                       });
+    certificate.fullDepths[info.name] =
+        largest->ends(depths) ? "delay" : "deadlock";
     ++depths[fifo];
-    certificate.fullDepths[info.name] = deadlocks ? "deadlock" : "delay";
   }
   return certificate;
 }

@@ -54,10 +54,24 @@ struct DepthCertificate {
   std::vector<CertifiedCycles> slowdown;
 };
 
+/// From what the end of a network at all values follows, whatever its depths
+/// are.
+struct CertificateWitness {
+  /// The first one has the largest values.
+  std::vector<ParameterValues> basePoints;
+  std::vector<LoopParts> segments;
+};
+
+/// The witness of `network`. Returns nothing and sets `error` where it would
+/// need too many base points.
+std::optional<CertificateWitness> findWitness(const TimedNetwork &network,
+                                              std::string &error);
+
 /// The certificate of `network` with its depths, without cycles. Executes it in
-/// program order and in the order of own time at the largest values. Returns
+/// program order and in the order of own time at each base point. Returns
 /// nothing and sets `error`, the cycle, when it does not end there.
 std::optional<DepthCertificate> certifyDepths(const TimedNetwork &network,
+                                              CertificateWitness witness,
                                               std::string &error);
 
 /// certificate.json. The hashes are those of the files of the design, in hex.

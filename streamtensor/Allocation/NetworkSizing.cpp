@@ -162,7 +162,7 @@ ProcessTimes streamtensor::timesOf(const TimedNetwork &network,
   result.writes.resize(network.fifos.size());
   Times times;
   if (process.hasProgram) {
-    times = Walker(values).walk(process.program);
+    times = Walker(values).walk(bindConditions(process.program, values));
     result.latency = times.cycles;
     result.pipelineDepth =
         std::min(deepestWrite(process.program), times.cycles);

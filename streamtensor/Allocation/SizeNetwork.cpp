@@ -12,10 +12,12 @@
 
 #include "streamtensor/Allocation/SizeNetwork.h"
 
+#include "streamtensor/Allocation/DepthCertificate.h"
 #include "streamtensor/Allocation/FifoDepthSolver.h"
 #include "streamtensor/Allocation/FifoSizingSolver.h"
 #include "streamtensor/Allocation/NetworkSizing.h"
 #include "streamtensor/Allocation/PaceTasks.h"
+#include "streamtensor/Sim/TokenSimulator.h"
 
 #include <algorithm>
 #include <chrono>
@@ -48,7 +50,12 @@ public:
   std::optional<NetworkDepths> run();
 
 private:
-  bool deepenForPipelines(const ParameterValues &values);
+  /// Lets the accesses of `order` end.
+  bool deepenFor(ProcessNetwork order, const std::string &what);
+  bool deepenForPipelines(const ParameterValues &values) {
+    return deepenFor(pipelinedOrder(network, values), "stalling pipelines");
+  }
+  bool deepenForBasePoints();
   bool deepenForTime(const ParameterValues &values);
   std::optional<TimedSizing> sizeByTime();
   bool simulate();
@@ -75,9 +82,9 @@ private:
 
 } // namespace
 
-bool NetworkSizer::deepenForPipelines(const ParameterValues &values) {
+bool NetworkSizer::deepenFor(ProcessNetwork order, const std::string &what) {
   FifoDepthProblem problem;
-  problem.network = pipelinedOrder(network, values);
+  problem.network = std::move(order);
   for (const TimedFifo &fifo : network.fifos) {
     problem.baseDepths.push_back(fifo.depth);
     problem.tokenBits.push_back(fifo.widthBits * fifo.lanes);
@@ -88,14 +95,46 @@ bool NetworkSizer::deepenForPipelines(const ParameterValues &values) {
   std::optional<FifoDepthSolution> solution = solveFifoDepths(problem, why);
   if (!solution)
     return fail("expected tasks that end with deep enough fifos but got a "
-                "deadlock of stalling pipelines that no depth resolves: " +
-                why);
+                "deadlock of " +
+                what + " that no depth resolves: " + why);
   // A solver does not judge itself.
   if (std::optional<std::string> fault = problem.verify(*solution))
     return fail("internal error: the depths found are wrong: " + *fault);
   for (size_t i = 0; i < network.fifos.size(); ++i)
-    deepen(i, solution->depths[i],
-           "stalling pipelines: " + solution->reasons[i]);
+    deepen(i, solution->depths[i], what + ": " + solution->reasons[i]);
+  return true;
+}
+
+/// It must end in both orders at each base point of its certificate; the depths
+/// for program order were found at a few values.
+bool NetworkSizer::deepenForBasePoints() {
+  std::string ignored;
+  const std::optional<CertificateWitness> witness =
+      findWitness(network, ignored);
+  if (!witness || witness->basePoints.size() == 1)
+    return true;
+  for (const ParameterValues &values : witness->basePoints) {
+    std::string at;
+    for (const auto &[name, value] : values)
+      at +=
+          (at.empty() ? " with " : ", ") + name + " = " + std::to_string(value);
+    for (bool isPipelined : {false, true}) {
+      ProcessNetwork order = isPipelined ? pipelinedOrder(network, values)
+                                         : programOrder(network, values);
+      if (std::optional<NetworkIssue> issue = order.connect())
+        return fail(issue->message);
+      std::vector<int64_t> depths;
+      for (const TimedFifo &fifo : network.fifos)
+        depths.push_back(fifo.depth);
+      TokenSimulator simulator(order);
+      simulator.reset(depths);
+      if (!simulator.run() &&
+          !deepenFor(std::move(order),
+                     (isPipelined ? "stalling pipelines" : "program order") +
+                         at))
+        return false;
+    }
+  }
   return true;
 }
 
@@ -188,6 +227,8 @@ std::optional<NetworkDepths> NetworkSizer::run() {
   for (const ParameterValues &values : points)
     if (!deepenForPipelines(values))
       return std::nullopt;
+  if (!deepenForBasePoints())
+    return std::nullopt;
   for (const TimedFifo &fifo : network.fifos)
     least.push_back(fifo.depth);
   const std::vector<std::string> reasons = result.reasons;

@@ -1,4 +1,4 @@
-//===- ConditionBuilder.cpp - Conditions on loops -------------------------===//
+//===- ConditionBuilder.cpp - Conditions on loops and sizes ---------------===//
 //
 // Part of the StreamTensor project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Follows definitions until constants and induction variables.
+// Follows definitions until leaves and induction variables.
 //
 //===----------------------------------------------------------------------===//
 
@@ -58,16 +58,21 @@ static IndexExpr buildAffine(AffineExpr expr, unsigned numDims,
 
 void ConditionBuilder::enter(scf::ForOp loop, unsigned level, int64_t lower,
                              int64_t step) {
-  inductions.try_emplace(loop.getInductionVar(),
-                         IndexExpr::induction(level) * step +
-                             IndexExpr::constant(lower));
+  known.try_emplace(loop.getInductionVar(), IndexExpr::induction(level) * step +
+                                                IndexExpr::constant(lower));
+}
+
+void ConditionBuilder::define(Value argument, std::optional<IndexExpr> value) {
+  known.erase(argument);
+  if (value)
+    known.try_emplace(argument, std::move(*value));
 }
 
 std::optional<IndexExpr> ConditionBuilder::build(Value value) {
-  if (std::optional<int64_t> constant = constantOf(value))
-    return IndexExpr::constant(*constant);
-  if (auto known = inductions.find(value); known != inductions.end())
-    return known->second;
+  if (std::optional<IndexExpr> leaf = leafOf(value))
+    return leaf;
+  if (auto found = known.find(value); found != known.end())
+    return found->second;
   Operation *op = value.getDefiningOp();
   if (!op)
     return std::nullopt;

@@ -1,4 +1,4 @@
-//===- ConditionBuilder.h - Conditions on loops -----------------*- C++ -*-===//
+//===- ConditionBuilder.h - Conditions on loops and sizes -------*- C++ -*-===//
 //
 // Part of the StreamTensor project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Translates values that depend on induction variables only into expressions.
+// Translates values that depend on induction variables and run-time sizes only
+// into expressions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,19 +31,22 @@ std::optional<int64_t> integerConstant(mlir::Value value);
 
 class ConditionBuilder {
 public:
-  /// Says which values are constants.
-  using ConstantOf = std::function<std::optional<int64_t>(mlir::Value)>;
+  /// Says which values are constants or known in another way.
+  using LeafOf = std::function<std::optional<IndexExpr>(mlir::Value)>;
 
-  explicit ConditionBuilder(ConstantOf constantOf)
-      : constantOf(std::move(constantOf)) {}
+  explicit ConditionBuilder(LeafOf leafOf) : leafOf(std::move(leafOf)) {}
 
   /// The induction variable of `loop` is `lower` plus `step` times the
   /// iteration number of the loop at `level`.
   void enter(mlir::scf::ForOp loop, unsigned level, int64_t lower,
              int64_t step);
 
+  /// `argument` of a function that is called stands for `value`; for nothing
+  /// known if there is none.
+  void define(mlir::Value argument, std::optional<IndexExpr> value);
+
   /// The expression of `value`, or nothing when it depends on anything but
-  /// constants and loops that were entered.
+  /// leaves, loops that were entered, and arguments that were defined.
   std::optional<IndexExpr> build(mlir::Value value);
 
 private:
@@ -52,8 +56,9 @@ private:
   std::optional<IndexExpr> buildCompare(mlir::arith::CmpIOp op);
   std::optional<IndexExpr> buildApply(mlir::affine::AffineApplyOp op);
 
-  ConstantOf constantOf;
-  llvm::DenseMap<mlir::Value, IndexExpr> inductions;
+  LeafOf leafOf;
+  /// Induction variables and arguments.
+  llvm::DenseMap<mlir::Value, IndexExpr> known;
 };
 
 } // namespace streamtensor

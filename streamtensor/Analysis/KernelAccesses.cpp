@@ -58,8 +58,11 @@ namespace {
 class KernelWalker {
 public:
   explicit KernelWalker(const ParameterValues &values)
-      : values(values), conditions([&values](Value value) {
-          return getConstant(value, values);
+      : values(values),
+        conditions([&values](Value value) -> std::optional<IndexExpr> {
+          if (std::optional<int64_t> constant = getConstant(value, values))
+            return IndexExpr::constant(*constant);
+          return std::nullopt;
         }) {}
 
   FailureOr<KernelAccesses> run(dataflow::KernelOp kernel);

@@ -29,8 +29,9 @@ struct Fault {
 
 class ConditionReader {
 public:
-  ConditionReader(std::string_view text, unsigned levels)
-      : text(text), levels(levels) {}
+  ConditionReader(std::string_view text, unsigned levels,
+                  const ParameterValues &parameters)
+      : text(text), levels(levels), parameters(parameters) {}
 
   IndexExpr read() {
     IndexExpr result = parseLevel(0);
@@ -54,6 +55,9 @@ private:
     while (at < text.size() && text[at] == ' ')
       ++at;
   }
+  static bool isWord(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+  }
   /// Words end where no letter follows.
   bool consume(std::string_view token) {
     skipSpace();
@@ -61,8 +65,7 @@ private:
       return false;
     const size_t end = at + token.size();
     if (std::isalpha(static_cast<unsigned char>(token.back())) &&
-        end < text.size() &&
-        std::isalnum(static_cast<unsigned char>(text[end])))
+        end < text.size() && isWord(text[end]))
       return false;
     at = end;
     return true;
@@ -77,9 +80,11 @@ private:
   IndexExpr parseProduct();
   IndexExpr parsePrimary();
   int64_t parseNumber();
+  IndexExpr parseName();
 
   std::string_view text;
   unsigned levels;
+  const ParameterValues &parameters;
   size_t at = 0;
   unsigned nesting = 0;
 };
@@ -164,8 +169,33 @@ int64_t ConditionReader::parseNumber() {
     if ((value = value * 10 + (text[at] - '0')) > INT32_MAX)
       fail("a number below 2^31");
   if (at == start)
-    fail("a number, i0, i1, ..., or '('");
+    fail("a number, i0, i1, ..., a parameter, or '('");
   return value;
+}
+
+/// An iteration number or a parameter.
+IndexExpr ConditionReader::parseName() {
+  size_t end = at;
+  while (end < text.size() && isWord(text[end]))
+    ++end;
+  const std::string name(text.substr(at, end - at));
+  if (name.size() > 1 && name.front() == 'i' &&
+      name.find_first_not_of("0123456789", 1) == std::string::npos) {
+    ++at;
+    const int64_t level = parseNumber();
+    if (level >= levels)
+      fail("one of the " + std::to_string(levels) + " loops around");
+    return IndexExpr::induction(level);
+  }
+  if (!parameters.count(name)) {
+    std::string known;
+    for (const auto &[parameter, unused] : parameters)
+      known += (known.empty() ? "" : ", ") + parameter;
+    fail("i0, i1, ..., or a parameter of the network" +
+         (known.empty() ? ", which has none," : " (" + known + ")"));
+  }
+  at = end;
+  return IndexExpr::parameter(name);
 }
 
 IndexExpr ConditionReader::parsePrimary() {
@@ -183,21 +213,18 @@ IndexExpr ConditionReader::parsePrimary() {
     skipSpace();
     return IndexExpr::constant(-parseNumber());
   }
-  if (at < text.size() && text[at] == 'i') {
-    ++at;
-    const int64_t level = parseNumber();
-    if (level >= levels)
-      fail("one of the " + std::to_string(levels) + " loops around");
-    return IndexExpr::induction(level);
-  }
+  if (at < text.size() &&
+      (std::isalpha(static_cast<unsigned char>(text[at])) || text[at] == '_'))
+    return parseName();
   return IndexExpr::constant(parseNumber());
 }
 
-std::optional<IndexExpr> streamtensor::parseCondition(std::string_view text,
-                                                      unsigned levels,
-                                                      std::string &error) {
+std::optional<IndexExpr>
+streamtensor::parseCondition(std::string_view text, unsigned levels,
+                             const ParameterValues &parameters,
+                             std::string &error) {
   try {
-    IndexExpr result = ConditionReader(text, levels).read();
+    IndexExpr result = ConditionReader(text, levels, parameters).read();
     if (!result.isEvaluable())
       throw Fault{
           "expected divisors that are positive constants in condition '" +

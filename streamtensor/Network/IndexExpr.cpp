@@ -1,4 +1,4 @@
-//===- IndexExpr.cpp - Conditions on induction variables ------------------===//
+//===- IndexExpr.cpp - Conditions on loops and run-time sizes -------------===//
 //
 // Part of the StreamTensor project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cctype>
 #include <cmath>
 #include <numeric>
 
@@ -58,6 +59,7 @@ static int64_t apply(Op op, int64_t a, int64_t b) {
     return a ^ b;
   case Op::Constant:
   case Op::Induction:
+  case Op::Parameter:
     break;
   }
   assert(false && "expected a binary operation");
@@ -94,9 +96,34 @@ static const char *symbol(Op op) {
     return " xor ";
   case Op::Constant:
   case Op::Induction:
+  case Op::Parameter:
     break;
   }
   return "";
+}
+
+static bool isLeaf(Op op) {
+  return op == Op::Constant || op == Op::Induction || op == Op::Parameter;
+}
+
+bool streamtensor::isParameterName(std::string_view name) {
+  auto isLetter = [](char c) {
+    return std::isalpha(static_cast<unsigned char>(c)) || c == '_';
+  };
+  auto isDigit = [](char c) {
+    return std::isdigit(static_cast<unsigned char>(c)) != 0;
+  };
+  if (name.empty() || !isLetter(name.front()) ||
+      !std::all_of(name.begin(), name.end(),
+                   [&](char c) { return isLetter(c) || isDigit(c); }))
+    return false;
+  if (name.size() > 1 && name.front() == 'i' &&
+      std::all_of(name.begin() + 1, name.end(), isDigit))
+    return false;
+  static constexpr std::string_view kWords[] = {
+      "and", "or", "xor", "not", "mod", "floordiv", "ceildiv"};
+  return std::find(std::begin(kWords), std::end(kWords), name) ==
+         std::end(kWords);
 }
 
 IndexExpr IndexExpr::constant(int64_t value) {
@@ -117,14 +144,79 @@ IndexExpr IndexExpr::binary(Op op, const IndexExpr &lhs, const IndexExpr &rhs) {
     const int64_t value = rhs.terms[0].value;
     if ((op == Op::Add && value == 0) || (op == Op::Mul && value == 1))
       return lhs;
+    const bool isSum = op == Op::Add || op == Op::Mul;
+    if (isSum && lhs.terms.size() == 1 && lhs.terms[0].op == Op::Constant)
+      return constant(apply(op, lhs.terms[0].value, value));
   }
   IndexExpr result = lhs;
-  result.terms.insert(result.terms.end(), rhs.terms.begin(), rhs.terms.end());
+  result.append(rhs);
   result.terms.push_back({op});
   return result;
 }
 
+IndexExpr IndexExpr::parameter(const std::string &name) {
+  IndexExpr result;
+  result.terms = {{Op::Parameter, 0}};
+  result.names = {name};
+  return result;
+}
+
+IndexExpr IndexExpr::count(const TripCount &count) {
+  IndexExpr result;
+  for (const TripCount::Term &term : count.getTerms()) {
+    IndexExpr next =
+        term.numerator.empty()
+            ? parameter(term.name)
+            : binary(Op::CeilDiv, IndexExpr::count(term.numerator.front()),
+                     constant(term.divisor));
+    next = next * term.factor;
+    result = result.terms.empty() ? next : result + next;
+  }
+  const IndexExpr rest = constant(count.getConstant());
+  return result.terms.empty() ? rest : result + rest;
+}
+
+void IndexExpr::append(const IndexExpr &other) {
+  for (Term term : other.terms) {
+    if (term.op == Op::Parameter) {
+      const std::string &name = other.names[term.value];
+      term.value = std::find(names.begin(), names.end(), name) - names.begin();
+      if (term.value == int64_t(names.size()))
+        names.push_back(name);
+    }
+    terms.push_back(term);
+  }
+}
+
+IndexExpr IndexExpr::bind(const ParameterValues &values) const {
+  IndexExpr result;
+  for (const Term &term : terms) {
+    if (term.op == Op::Parameter) {
+      result.terms.push_back({Op::Constant, values.at(names[term.value])});
+      continue;
+    }
+    const size_t size = result.terms.size();
+    // In postfix form two constants in a row are the operands.
+    if (!isLeaf(term.op) && result.terms[size - 1].op == Op::Constant &&
+        result.terms[size - 2].op == Op::Constant) {
+      const int64_t rhs = result.terms.back().value;
+      result.terms.pop_back();
+      Term &lhs = result.terms.back();
+      lhs.value = apply(term.op, lhs.value, rhs);
+      continue;
+    }
+    result.terms.push_back(term);
+  }
+  return result;
+}
+
+void IndexExpr::collectParameters(ParameterValues &all) const {
+  for (const std::string &name : names)
+    all.emplace(name, 0);
+}
+
 int64_t IndexExpr::evaluate(const int64_t *inductions) const {
+  assert(names.empty() && "expected parameters to have values");
   int64_t stack[kMaxHeight];
   unsigned height = 0;
   for (const Term &term : terms) {
@@ -158,7 +250,7 @@ bool IndexExpr::isEvaluable() const {
   unsigned height = 0;
   const Term *previous = nullptr;
   for (const Term &term : terms) {
-    if (term.op == Op::Constant || term.op == Op::Induction) {
+    if (isLeaf(term.op)) {
       if (++height > kMaxHeight)
         return false;
     } else {
@@ -264,6 +356,8 @@ int64_t IndexExpr::periodOf(unsigned level) const {
         return 0;
       growth.isConstant = true;
       growth.value = term.value;
+    } else if (term.op == Op::Parameter) {
+      growth.bound = double(INT32_MAX);
     } else if (term.op == Op::Induction) {
       growth.rise = term.value == int64_t(level);
       growth.bound = double(kMostIterations);
@@ -289,13 +383,12 @@ int64_t streamtensor::commonPeriod(int64_t a, int64_t b) {
 IndexExpr
 IndexExpr::substitute(const std::vector<IndexExpr> &replacements) const {
   IndexExpr result;
+  result.names = names;
   for (const Term &term : terms) {
-    if (term.op != Op::Induction) {
+    if (term.op == Op::Induction)
+      result.append(replacements[term.value]);
+    else
       result.terms.push_back(term);
-      continue;
-    }
-    const std::vector<Term> &other = replacements[term.value].terms;
-    result.terms.insert(result.terms.end(), other.begin(), other.end());
   }
   return result;
 }
@@ -307,6 +400,8 @@ std::string IndexExpr::toString() const {
       stack.push_back(std::to_string(term.value));
     } else if (term.op == Op::Induction) {
       stack.push_back("i" + std::to_string(term.value));
+    } else if (term.op == Op::Parameter) {
+      stack.push_back(names[term.value]);
     } else {
       const std::string rhs = std::move(stack.back());
       stack.pop_back();

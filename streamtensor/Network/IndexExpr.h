@@ -1,4 +1,4 @@
-//===- IndexExpr.h - Conditions on induction variables ----------*- C++ -*-===//
+//===- IndexExpr.h - Conditions on loops and run-time sizes -----*- C++ -*-===//
 //
 // Part of the StreamTensor project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,16 +6,20 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An integer expression over the induction variables of the loops around it:
-// the condition of a branch whose direction is known at compile time.
+// An integer expression over the induction variables of the loops around it and
+// over run-time parameters: the condition of a branch whose direction is known
+// as soon as the parameters have values.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef STREAMTENSOR_NETWORK_INDEXEXPR_H
 #define STREAMTENSOR_NETWORK_INDEXEXPR_H
 
+#include "streamtensor/Support/TripCount.h"
+
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace streamtensor {
@@ -27,6 +31,7 @@ public:
   enum class Op : uint8_t {
     Constant,  ///< value
     Induction, ///< iteration number, from 0, of the loop at level `value`
+    Parameter, ///< a run-time value by its name, number `value` of `names`
     Add,
     Mul,
     FloorDiv, ///< the divisor must be a positive constant
@@ -51,10 +56,23 @@ public:
   static IndexExpr constant(int64_t value);
   /// The iteration number of an enclosing loop; level 0 is the outermost.
   static IndexExpr induction(unsigned level);
+  /// The value of the run-time parameter `name`.
+  static IndexExpr parameter(const std::string &name);
+  /// The value of a trip count.
+  static IndexExpr count(const TripCount &count);
   static IndexExpr binary(Op op, const IndexExpr &lhs, const IndexExpr &rhs);
 
-  /// The value when the loop at level l is in iteration `inductions[l]`.
+  /// The expression when the parameters have these values, which must have all
+  /// of them: without parameters. Operations on constants are carried out.
+  IndexExpr bind(const ParameterValues &values) const;
+
+  /// The value when the loop at level l is in iteration `inductions[l]`. There
+  /// must be no parameters.
   int64_t evaluate(const int64_t *inductions) const;
+
+  bool hasParameters() const { return !names.empty(); }
+  /// Adds the names of all parameters to `names` (values of 0).
+  void collectParameters(ParameterValues &names) const;
 
   /// One more than the deepest level used; 0 when no loop is used.
   unsigned getNumLevels() const;
@@ -75,9 +93,21 @@ public:
   /// For people: `(i0 * 4 + i1) < 7`.
   std::string toString() const;
 
+  const std::vector<Term> &getTerms() const { return terms; }
+  /// Of parameters, each once.
+  const std::vector<std::string> &getNames() const { return names; }
+
 private:
+  /// Appends the terms of `other`, whose parameters get the numbers of here.
+  void append(const IndexExpr &other);
+
   std::vector<Term> terms;
+  std::vector<std::string> names;
 };
+
+/// Whether a parameter may be called so: letters, digits and `_`, and nothing
+/// that means something else in a condition (i0, i1, ..., and, or, ...).
+bool isParameterName(std::string_view name);
 
 /// After how many iterations two things that repeat are together as they were;
 /// 0: never, or very late.

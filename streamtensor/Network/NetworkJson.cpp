@@ -426,7 +426,7 @@ TimedNode NetworkReader::readNode(Fields &fields, unsigned levels,
       fields.fail("if", "a condition", *value);
     std::string error;
     std::optional<IndexExpr> condition =
-        parseCondition(value->get<std::string>(), levels, error);
+        parseCondition(value->get<std::string>(), levels, maxima, error);
     if (!condition)
       throw Fault{fields.where() + ".if: " + error};
     node.condition = *condition;

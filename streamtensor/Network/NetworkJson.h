@@ -44,9 +44,13 @@ std::optional<std::string> applyDepths(std::string_view text,
 std::optional<std::string> applyDepthsFile(const std::string &path,
                                            TimedNetwork &network);
 
-/// Reads an expression of induction variables as IndexExpr::toString writes
-/// it, and the same in Python's spelling; `levels` loops stand around it.
+/// Reads an expression of induction variables and of the parameters that have
+/// an entry in `parameters`, as IndexExpr::toString writes it, and the same in
+/// Python's spelling; `levels` loops stand around it. Returns nothing and sets
+/// `error` for other text, loops and parameters that nobody has, and divisors
+/// that are no positive constants.
 std::optional<IndexExpr> parseCondition(std::string_view text, unsigned levels,
+                                        const ParameterValues &parameters,
                                         std::string &error);
 
 } // namespace streamtensor

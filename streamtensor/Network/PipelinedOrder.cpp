@@ -84,7 +84,7 @@ AccessSequence OrderBuilder::guarded(const TimedSequence &body, int64_t stage,
     AccessSequence taken = guarded(node.body, stage, levels);
     AccessSequence other = guarded(node.otherwise, stage, levels);
     if (!taken.empty() || !other.empty())
-      result.push_back(branch(node.condition.substitute(levels),
+      result.push_back(branch(node.condition.bind(values).substitute(levels),
                               std::move(taken), std::move(other)));
   }
   return result;
@@ -201,7 +201,7 @@ AccessSequence OrderBuilder::build(const TimedSequence &sequence) {
           loop(std::max<int64_t>(0, node.trips.front().evaluate(values)),
                std::move(body)));
     } else if (node.kind == Kind::Branch) {
-      result.push_back(branch(node.condition.substitute(around),
+      result.push_back(branch(node.condition.bind(values).substitute(around),
                               build(node.body), build(node.otherwise)));
     }
   }

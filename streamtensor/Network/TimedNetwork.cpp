@@ -136,6 +136,17 @@ TimedNetwork::setMemoryEfficiency(double efficiency) {
   return std::nullopt;
 }
 
+TimedSequence streamtensor::bindConditions(const TimedSequence &sequence,
+                                           const ParameterValues &values) {
+  TimedSequence result = sequence;
+  for (TimedNode &node : result) {
+    node.condition = node.condition.bind(values);
+    node.body = bindConditions(node.body, values);
+    node.otherwise = bindConditions(node.otherwise, values);
+  }
+  return result;
+}
+
 //===----------------------------------------------------------------------===//
 // Program order
 //===----------------------------------------------------------------------===//
@@ -153,7 +164,8 @@ static AccessSequence accessesOf(const TimedSequence &sequence,
                                                          : write(node.target));
       break;
     case Kind::Branch:
-      result.push_back(branch(node.condition, accessesOf(node.body, values),
+      result.push_back(branch(node.condition.bind(values),
+                              accessesOf(node.body, values),
                               accessesOf(node.otherwise, values)));
       break;
     case Kind::Loop:
@@ -520,6 +532,12 @@ int64_t Checker::checkSequence(const TimedSequence &sequence,
                     std::to_string(trips.size()) +
                     " loops around it but got '" + node.condition.toString() +
                     "'"};
+      for (const std::string &name : node.condition.getNames())
+        if (!values.count(name))
+          throw Fault{where +
+                      ": expected conditions on parameters of the network but "
+                      "got '" +
+                      node.condition.toString() + "'"};
       cycles += std::max(checkSequence(node.body, trips, pipeline),
                          checkSequence(node.otherwise, trips, pipeline));
       break;
@@ -736,6 +754,12 @@ TimedNetwork::check(const ParameterValues &given) const {
   const ParameterValues values = complete(given);
   try {
     for (const NetworkParameter &parameter : parameters) {
+      if (!isParameterName(parameter.name))
+        throw Fault{"expected a name of letters, digits and '_' for a "
+                    "parameter, none that means something else in conditions "
+                    "(i0, i1, ..., and, or, xor, not, mod, floordiv, "
+                    "ceildiv), but got '" +
+                    parameter.name + "'"};
       if (parameter.min < 0 || parameter.min > parameter.max ||
           parameter.max > INT32_MAX)
         throw Fault{"parameter '" + parameter.name +

@@ -65,8 +65,8 @@ struct TimedNode {
   /// Pipeline: initiation interval and the cycles of one iteration. It takes
   /// ii * (iterations - 1) + depth cycles, none without iterations.
   int64_t ii = 1, depth = 1;
-  /// Branch: over the loops around it; loops of pipelines count, level 0 is
-  /// the outermost.
+  /// Branch: over the loops around it and the network's parameters; loops of
+  /// pipelines count, level 0 is the outermost.
   IndexExpr condition;
   /// Loop, Pipeline: the body. Branch: where the condition holds.
   TimedSequence body;
@@ -175,7 +175,7 @@ struct MemoryModel {
   std::vector<TimedPort> ports;
 };
 
-/// A parameter that trip counts depend on.
+/// A parameter that trip counts and conditions depend on.
 struct NetworkParameter {
   std::string name;
   int64_t min = 0, max = 0;
@@ -216,6 +216,11 @@ struct TimedNetwork {
   /// does not know its own, nothing is changed.
   std::optional<std::string> setMemoryEfficiency(double efficiency);
 };
+
+/// The same nodes with conditions at `values` of all parameters, without
+/// parameters in them. Trip counts stay as they are.
+TimedSequence bindConditions(const TimedSequence &sequence,
+                             const ParameterValues &values);
 
 /// The accesses to FIFOs of each process in program order, without time, and
 /// without memory. Processes given by cycles keep the order of their cycles.

@@ -13,6 +13,7 @@
 #include "streamtensor/Pipelines/Dimensions.h"
 
 #include "streamtensor/Dialect/Dataflow/IR/RuntimeSizes.h"
+#include "streamtensor/Network/IndexExpr.h"
 
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -92,6 +93,12 @@ private:
                    "' has a minimum but no maximum");
     llvm::sort(names);
     for (const std::string &name : names) {
+      if (!isParameterName(name))
+        complain("expected the name of a parameter to be letters, digits and "
+                 "'_', and none that means something else in conditions (i0, "
+                 "i1, ..., and, or, xor, not, mod, floordiv, ceildiv), but got "
+                 "'" +
+                 name + "'; rename the dimension");
       std::optional<int64_t> largest = limit("max", name);
       int64_t smallest = limit("min", name).value_or(1);
       if (!largest)

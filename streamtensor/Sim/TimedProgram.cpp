@@ -204,8 +204,8 @@ static AccessSequence memoryAccesses(const TimedSequence &sequence,
     } else if (node.kind == Kind::Branch) {
       AccessSequence body = memoryAccesses(node.body, values, nodes);
       AccessSequence otherwise = memoryAccesses(node.otherwise, values, nodes);
-      result.push_back(
-          branch(node.condition, std::move(body), std::move(otherwise)));
+      result.push_back(branch(node.condition.bind(values), std::move(body),
+                              std::move(otherwise)));
     } else if (node.kind == Kind::Loop || node.kind == Kind::Pipeline) {
       AccessSequence body = memoryAccesses(node.body, values, nodes);
       for (auto trip = node.trips.rbegin(); trip != node.trips.rend(); ++trip)
@@ -253,7 +253,9 @@ void streamtensor::countMemory(
 TimedProgram::TimedProgram(const TimedProcess &process,
                            const ParameterValues &values) {
   if (process.hasProgram) {
-    compile(process.program, 0, values);
+    bound = std::make_shared<const TimedSequence>(
+        bindConditions(process.program, values));
+    compile(*bound, 0, values);
   } else {
     for (const PortAccesses &port : process.accesses)
       addPatterns(port, straight.classes);

@@ -19,6 +19,7 @@
 #include "streamtensor/Network/TimedNetwork.h"
 
 #include <functional>
+#include <memory>
 
 namespace streamtensor {
 
@@ -84,6 +85,8 @@ private:
   void compilePipeline(const TimedNode &node, unsigned level,
                        const ParameterValues &values);
 
+  /// The program at the values of the parameters; regions point into it.
+  std::shared_ptr<const TimedSequence> bound;
   std::vector<Instruction> code;
   std::vector<Region> regions;
   std::vector<IndexExpr> conditions;

@@ -119,6 +119,22 @@ TripCount TripCount::operator*(int64_t factor) const {
   return result;
 }
 
+TripCount TripCount::substitute(const ParameterValues &fixed) const {
+  TripCount result(constant);
+  for (const Term &term : terms) {
+    const auto known = fixed.find(term.name);
+    if (!term.numerator.empty())
+      result = result +
+               ceilDiv(term.numerator.front().substitute(fixed), term.divisor) *
+                   term.factor;
+    else if (known != fixed.end())
+      result = result + TripCount(known->second * term.factor);
+    else
+      result = result + parameter(term.name) * term.factor;
+  }
+  return result;
+}
+
 int64_t TripCount::evaluate(const ParameterValues &values) const {
   int64_t result = constant;
   for (const Term &term : terms) {

@@ -59,6 +59,8 @@ public:
   bool operator==(const TripCount &other) const;
   bool operator!=(const TripCount &other) const { return !(*this == other); }
 
+  /// The same with the parameters in `fixed` at these values.
+  TripCount substitute(const ParameterValues &fixed) const;
   /// The value, given one for each parameter.
   int64_t evaluate(const ParameterValues &values) const;
   /// Bounds of the value when each parameter runs from its minimum, 0 where

@@ -1,4 +1,4 @@
-//===- Condition.cpp - Conditions on iteration numbers --------------------===//
+//===- Condition.cpp - Conditions on iterations and parameters ------------===//
 //
 // Part of the StreamTensor project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -20,9 +20,11 @@ namespace streamtensor::certificate {
 
 class ConditionParser {
 public:
-  ConditionParser(const std::string &text, const std::string &place,
-                  unsigned levels, std::vector<Condition::Term> &terms)
-      : text(text), place(place), levels(levels), terms(terms) {}
+  ConditionParser(Condition &condition, const std::string &place,
+                  unsigned levels, const std::set<std::string> &parameters)
+      : text(condition.text), place(place), levels(levels),
+        parameters(parameters), terms(condition.terms), names(condition.names) {
+  }
 
   void parse() {
     disjunction();
@@ -181,8 +183,31 @@ private:
       if ((value = value * 10 + (text[at] - '0')) > INT32_MAX)
         fail("a number below 2^31");
     if (at == start)
-      fail("a number, i0, i1, ..., or '('");
+      fail("a number, i0, i1, ..., a parameter, or '('");
     return value;
+  }
+  /// i0, i1, ... are iteration numbers, all other words parameters.
+  void word() {
+    size_t end = at;
+    while (end < text.size() && isWord(text[end]))
+      ++end;
+    const std::string name = text.substr(at, end - at);
+    if (name.size() > 1 && name.front() == 'i' &&
+        name.find_first_not_of("0123456789", 1) == std::string::npos) {
+      ++at;
+      const int64_t level = number();
+      if (level >= levels)
+        fail("one of the " + std::to_string(levels) + " loops around before");
+      return emit(Op::Level, level);
+    }
+    if (!parameters.count(name))
+      fail("i0, i1, ..., or a parameter of the network");
+    at = end;
+    const auto known = std::find(names.begin(), names.end(), name);
+    const int64_t index = known - names.begin();
+    if (known == names.end())
+      names.push_back(name);
+    emit(Op::Parameter, index);
   }
   bool primary() {
     if (take("(")) {
@@ -200,12 +225,9 @@ private:
       return false;
     }
     skip();
-    if (at < text.size() && text[at] == 'i') {
-      ++at;
-      const int64_t level = number();
-      if (level >= levels)
-        fail("one of the " + std::to_string(levels) + " loops around before");
-      emit(Op::Level, level);
+    if (at < text.size() && isWord(text[at]) &&
+        !std::isdigit(static_cast<unsigned char>(text[at]))) {
+      word();
       return false;
     }
     const int64_t value = number();
@@ -215,7 +237,9 @@ private:
 
   const std::string &text, &place;
   unsigned levels;
+  const std::set<std::string> &parameters;
   std::vector<Condition::Term> &terms;
+  std::vector<std::string> &names;
   size_t at = 0;
   unsigned nesting = 0;
 };
@@ -225,10 +249,11 @@ private:
 using namespace streamtensor::certificate;
 
 Condition Condition::read(const Json &value, const std::string &place,
-                          unsigned levels) {
+                          unsigned levels,
+                          const std::set<std::string> &parameters) {
   Condition result;
   result.text = nameOf(value, place);
-  ConditionParser(result.text, place, levels, result.terms).parse();
+  ConditionParser(result, place, levels, parameters).parse();
   return result;
 }
 
@@ -242,11 +267,32 @@ static int64_t floorQuotient(int64_t a, int64_t b) {
   return a / b - (a % b < 0);
 }
 
+bool Condition::isPlain(const std::vector<bool> &isRunTime) const {
+  return std::none_of(terms.begin(), terms.end(), [&](const Term &term) {
+    return term.op == Op::Parameter ||
+           (term.op == Op::Level && size_t(term.value) < isRunTime.size() &&
+            isRunTime[term.value]);
+  });
+}
+
+Condition Condition::substitute(const Values &fixed) const {
+  Condition result = *this;
+  for (Term &term : result.terms)
+    if (term.op == Op::Parameter)
+      if (const auto value = fixed.find(names[term.value]);
+          value != fixed.end())
+        term = {Op::Number, value->second};
+  return result;
+}
+
 bool Condition::holds(const int64_t *iterations) const {
   // A parenthesis holds at most three values while another is open.
   int64_t stack[128];
   unsigned height = 0;
   for (const Term &term : terms) {
+    if (term.op == Op::Parameter)
+      throw Refusal("expected a value for '" + names[term.value] +
+                    "' in condition '" + text.substr(0, 100) + "'");
     if (term.op == Op::Number || term.op == Op::Level) {
       if (height == 128)
         throw Refusal("expected a simpler condition than '" +

@@ -124,6 +124,20 @@ int64_t Expression::evaluate(const Values &values) const {
   return result;
 }
 
+int64_t Expression::bound(const Values &rising, const Values &falling) const {
+  int64_t result = constant;
+  for (const auto &[key, term] : terms) {
+    const Values &up = term.factor > 0 ? rising : falling;
+    const Values &down = term.factor > 0 ? falling : rising;
+    const int64_t value =
+        term.numerator
+            ? ceilQuotient(term.numerator->bound(up, down), term.divisor)
+            : up.at(key);
+    result = plus(result, times(term.factor, value));
+  }
+  return result;
+}
+
 Expression Expression::substitute(const Values &fixed) const {
   Expression result(constant);
   for (const auto &[key, term] : terms) {

@@ -7,7 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Trip counts, which are sums over parameters, and conditions, which are
-// expressions of iteration numbers; as docs/process-networks.md spells them.
+// expressions of iteration numbers and parameters; as docs/process-networks.md
+// spells them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,6 +19,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 
 namespace streamtensor::certificate {
@@ -51,6 +53,14 @@ public:
   bool operator!=(const Expression &other) const { return !(*this == other); }
 
   int64_t evaluate(const Values &values) const;
+  /// At least the smallest value, and at most the largest one, when each
+  /// parameter runs from its value in `low` to that in `high`.
+  int64_t lowest(const Values &low, const Values &high) const {
+    return bound(low, high);
+  }
+  int64_t highest(const Values &low, const Values &high) const {
+    return bound(high, low);
+  }
   /// With the parameters in `fixed` replaced by their values.
   Expression substitute(const Values &fixed) const;
   std::string spelling() const;
@@ -59,6 +69,8 @@ public:
   static Expression ceilDiv(const Expression &numerator, int64_t divisor);
 
 private:
+  /// The value with `rising` where it grows with a parameter, else `falling`.
+  int64_t bound(const Values &rising, const Values &falling) const;
   /// `factor` times a parameter, or times a rounded-up quotient.
   struct Term {
     int64_t factor = 0;
@@ -72,23 +84,42 @@ private:
   std::map<std::string, Term> terms;
 };
 
-/// A condition on the iteration numbers i0, i1, ... of the loops around it.
+/// Which iteration numbers of a loop are meant: from `first` on, `count` ones.
+struct Place {
+  Expression first, count{1};
+};
+
+/// A condition on the iteration numbers i0, i1, ... of the loops around it and
+/// on parameters.
 class Condition {
 public:
   Condition() = default;
-  /// `levels` loops are around it.
+  /// `levels` loops are around it. Parameters are those in `parameters`.
   static Condition read(const Json &value, const std::string &place,
-                        unsigned levels);
+                        unsigned levels,
+                        const std::set<std::string> &parameters);
 
+  /// With the parameters in `fixed` replaced by their values.
+  Condition substitute(const Values &fixed) const;
+  /// At these iteration numbers, without parameters.
   bool holds(const int64_t *iterations) const;
+  /// Whether it holds at all iteration numbers in `places` (by level) and all
+  /// values from `low` to `high`, or at none; nothing where this is not shown.
+  std::optional<bool> decide(const std::vector<Place> &places,
+                             const Values &low, const Values &high) const;
   bool uses(unsigned level) const;
+  /// Whether it looks at no parameter, and at no loop that is in `isRunTime`.
+  bool isPlain(const std::vector<bool> &isRunTime) const;
+  bool hasParameters() const { return !isPlain({}); }
   const std::string &spelling() const { return text; }
 
 private:
   friend class ConditionParser;
+  friend class Decision;
   enum class Op : uint8_t {
     Number,
     Level,
+    Parameter, ///< number `value` of `names`
     Add,
     Subtract,
     Multiply,
@@ -112,6 +143,7 @@ private:
   };
   /// In postfix order.
   std::vector<Term> terms;
+  std::vector<std::string> names;
   std::string text;
 };
 

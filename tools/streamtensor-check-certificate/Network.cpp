@@ -54,6 +54,26 @@ bool streamtensor::certificate::hasAccess(const Sequence &sequence) {
   });
 }
 
+std::vector<Part> Loop::partsAt(const Values &fixed) const {
+  const Expression all = trip.substitute(fixed);
+  if (all.isConstant())
+    return {{all, false}};
+  std::vector<Part> result;
+  for (const Part &part : parts)
+    result.push_back({part.count.substitute(fixed), part.keepsLast});
+  return result;
+}
+
+void streamtensor::certificate::bindConditions(Sequence &sequence,
+                                               const Values &values) {
+  for (Node &node : sequence) {
+    if (node.kind == Node::Kind::Branch)
+      node.condition = node.condition.substitute(values);
+    bindConditions(node.body, values);
+    bindConditions(node.otherwise, values);
+  }
+}
+
 static void collectLoops(Sequence &sequence, std::vector<Loop *> &loops) {
   for (Node &node : sequence) {
     for (Loop &loop : node.loops)
@@ -294,7 +314,7 @@ void NetworkReader::readNode(Object &item, const std::string &place,
     readLoop(item, node, *value, place, levels, nesting);
   } else if ((value = item.find("if"))) {
     node.kind = Node::Kind::Branch;
-    node.condition = Condition::read(*value, place, levels);
+    node.condition = Condition::read(*value, place, levels, parameters);
     node.body = readSequence(item.get("then"), place + ".then", levels,
                              inPipeline, nesting + 1);
     if (const Json *otherwise = item.find("else"))

@@ -36,6 +36,10 @@ struct Loop {
   Expression trip;
   /// Their counts sum to `trip`.
   std::vector<Part> parts;
+
+  /// The parts when the parameters in `fixed` have these values: one where the
+  /// trip count then is constant, because nothing is shortened.
+  std::vector<Part> partsAt(const Values &fixed) const;
 };
 
 struct Node;
@@ -116,6 +120,9 @@ size_t segmentLoop(const Process &stage);
 /// Where the stages of the task of process `first` end: the index of the next
 /// process. A process that is no stage is alone.
 size_t endOfTask(const Network &network, size_t first);
+
+/// The conditions of `sequence` at these values of parameters.
+void bindConditions(Sequence &sequence, const Values &values);
 
 /// Whether `sequence` touches a FIFO.
 bool hasAccess(const Sequence &sequence);

@@ -37,12 +37,19 @@ std::string streamtensor::certificate::spell(const Box &box) {
   return text.empty() ? "no parameters" : text;
 }
 
+void streamtensor::certificate::refuseCondition(const Condition &condition) {
+  throw Refusal("expected conditions that do not depend on the values: on "
+                "loops of constant trip counts, or with one outcome in each "
+                "part of a loop, but got '" +
+                condition.spelling() + "'");
+}
+
 /// What is kept must be a part of what there is, for all values in the box.
 static void checkLoop(const Loop &loop, const Box &box, const Values &fixed) {
   const Expression trip = loop.trip.substitute(fixed);
   Expression sum;
-  for (const Part &part : loop.parts) {
-    const Expression value = part.count.substitute(fixed);
+  for (const Part &part : loop.partsAt(fixed)) {
+    const Expression value = part.count;
     if (!value.isMonotone())
       throw Refusal("expected parts of loops that grow with the parameters but "
                     "got " +
@@ -68,25 +75,67 @@ public:
     for (const Node &node : sequence) {
       for (const Loop &loop : node.loops) {
         checkLoop(loop, box, fixed);
-        isConstant.push_back(loop.trip.substitute(fixed).isConstant());
+        around.push_back(loop.partsAt(fixed));
+        isRunTime.push_back(!loop.trip.substitute(fixed).isConstant());
       }
       if (node.kind == Node::Kind::Branch)
-        for (unsigned level = 0; level < isConstant.size(); ++level)
-          if (!isConstant[level] && node.condition.uses(level))
-            throw Refusal("expected conditions on loops of constant trip "
-                          "counts but got '" +
-                          node.condition.spelling() + "', where i" +
-                          std::to_string(level) + " counts a run-time one");
+        checkCondition(node.condition);
       run(node.body);
       run(node.otherwise);
-      isConstant.resize(isConstant.size() - node.loops.size());
+      around.resize(around.size() - node.loops.size());
+      isRunTime.resize(around.size());
     }
   }
 
 private:
+  /// A plain one has the same outcome at the same iteration numbers, which do
+  /// not change. Of others there must be one for each choice of parts and
+  /// iterations of constant loops; for all of these iterations at once, if
+  /// possible.
+  void checkCondition(const Condition &condition) {
+    if (condition.isPlain(isRunTime))
+      return;
+    places.assign(around.size(), Place());
+    if (!isDecided(condition, 0, /*enumerate=*/false) &&
+        !isDecided(condition, 0, /*enumerate=*/true))
+      refuseCondition(condition);
+  }
+
+  bool isDecided(const Condition &condition, unsigned level, bool enumerate) {
+    while (level < around.size() && !condition.uses(level))
+      ++level;
+    if (level == around.size()) {
+      if (++steps > int64_t(1) << 22)
+        throw Refusal("expected fewer iterations that decide '" +
+                      condition.spelling() + "'");
+      return condition.decide(places, box.low, box.high).has_value();
+    }
+    if (!isRunTime[level] && enumerate) {
+      const int64_t trip = around[level].front().count.getConstant();
+      for (int64_t i = 0; i < trip; ++i) {
+        places[level] = {Expression(i), Expression(1)};
+        if (!isDecided(condition, level + 1, enumerate))
+          return false;
+      }
+      return true;
+    }
+    Expression first;
+    for (const Part &part : around[level]) {
+      places[level] = {first, part.count};
+      if (!isDecided(condition, level + 1, enumerate))
+        return false;
+      first = first + part.count;
+    }
+    return true;
+  }
+
   const Box &box;
   const Values &fixed;
-  std::vector<bool> isConstant;
+  /// Of the loops around.
+  std::vector<std::vector<Part>> around;
+  std::vector<bool> isRunTime;
+  std::vector<Place> places;
+  int64_t steps = 0;
 };
 
 } // namespace
@@ -101,12 +150,12 @@ static void checkTasks(const Network &network, const Values &fixed) {
       return stage.program[segmentLoop(stage)].loops.front();
     };
     for (size_t index = first + 1; index < end; ++index) {
-      const Loop &one = segments(first), &other = segments(index);
-      bool agree = one.parts.size() == other.parts.size();
-      for (size_t part = 0; agree && part < one.parts.size(); ++part)
-        agree = one.parts[part].keepsLast == other.parts[part].keepsLast &&
-                one.parts[part].count.substitute(fixed) ==
-                    other.parts[part].count.substitute(fixed);
+      const std::vector<Part> one = segments(first).partsAt(fixed);
+      const std::vector<Part> other = segments(index).partsAt(fixed);
+      bool agree = one.size() == other.size();
+      for (size_t part = 0; agree && part < one.size(); ++part)
+        agree = one[part].keepsLast == other[part].keepsLast &&
+                one[part].count == other[part].count;
       if (!agree)
         throw Refusal("expected the same segments in the same parts in all "
                       "stages of task '" +
@@ -115,16 +164,16 @@ static void checkTasks(const Network &network, const Values &fixed) {
   }
 }
 
-static void checkFifos(const Network &network, const Values &fixed) {
+static void checkFifos(const Network &network, const Box &box) {
   for (unsigned index = 0; index < network.fifos.size(); ++index) {
     const Fifo &fifo = network.fifos[index];
     const Process &writer = network.processes[fifo.writer];
     const Process &reader = network.processes[fifo.reader];
     std::string place = "process '" + writer.name + "': ";
     try {
-      const Word written = wordOf(writer.program, index, false, fixed);
+      const Word written = wordOf(writer.program, index, false, box);
       place = "process '" + reader.name + "': ";
-      const Word read = wordOf(reader.program, index, true, fixed);
+      const Word read = wordOf(reader.program, index, true, box);
       place.clear();
       if (written != read)
         throw Refusal("fifo '" + fifo.name +
@@ -138,10 +187,13 @@ static void checkFifos(const Network &network, const Values &fixed) {
 }
 
 std::optional<std::string>
-streamtensor::certificate::findFlaw(const Network &network, const Box &box) {
+streamtensor::certificate::findFlaw(const Network &given, const Box &box) {
   const Values fixed = box.fixed();
   if (fixed.size() == box.low.size())
     return std::nullopt;
+  Network network = given;
+  for (Process &process : network.processes)
+    bindConditions(process.program, fixed);
   try {
     for (const Process &process : network.processes) {
       try {
@@ -153,7 +205,7 @@ streamtensor::certificate::findFlaw(const Network &network, const Box &box) {
         throw Refusal("process '" + process.name + "': " + *flaw);
     }
     checkTasks(network, fixed);
-    checkFifos(network, fixed);
+    checkFifos(network, box);
   } catch (const Refusal &refusal) {
     return refusal.what();
   }

@@ -34,6 +34,10 @@ std::string spell(const Box &box);
 /// box; nothing where it does.
 std::optional<std::string> findFlaw(const Network &network, const Box &box);
 
+/// Refuses a condition whose outcome is not the same for all iterations of a
+/// part of a loop and at all values.
+[[noreturn]] void refuseCondition(const Condition &condition);
+
 /// Whether accesses that happen at different times at `box.high` could share a
 /// cycle at other values, or change their order. Part of findFlaw.
 std::optional<std::string> findTimingFlaw(const Process &process,

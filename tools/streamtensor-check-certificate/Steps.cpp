@@ -38,10 +38,11 @@ private:
                const std::vector<const Sequence *> &bodies);
   void addNest(const Node &node);
   void addBranch(const Node &node);
-  void collect(const Sequence &sequence, Guards &guards, Nest &nest) const;
+  void collect(const Sequence &sequence, Guards &guards, Nest &nest);
   void groupByCycle(Nest &nest) const;
   static void findPhases(Nest &nest, Order order);
   int64_t tripOf(const Loop &loop) const;
+  const Condition *bind(const Condition &condition);
   bool isLeftOut(const Node &access) const {
     return order == Order::Program && network.fifos[access.fifo].isControl;
   }
@@ -68,8 +69,14 @@ int64_t ProgramBuilder::tripOf(const Loop &loop) const {
   return trip;
 }
 
+const Condition *ProgramBuilder::bind(const Condition &condition) {
+  program.conditions.push_back(
+      std::make_unique<const Condition>(condition.substitute(values)));
+  return program.conditions.back().get();
+}
+
 void ProgramBuilder::collect(const Sequence &sequence, Guards &guards,
-                             Nest &nest) const {
+                             Nest &nest) {
   for (const Node &node : sequence) {
     if (node.kind == Node::Kind::Access) {
       if (!isLeftOut(node))
@@ -80,7 +87,7 @@ void ProgramBuilder::collect(const Sequence &sequence, Guards &guards,
       nest.hasGuards |= !guards.empty();
       continue;
     }
-    guards.emplace_back(&node.condition, true);
+    guards.emplace_back(bind(node.condition), true);
     collect(node.body, guards, nest);
     guards.back().second = false;
     collect(node.otherwise, guards, nest);
@@ -200,7 +207,7 @@ void ProgramBuilder::addLoop(const Loop &loop, int64_t cycles,
 
 void ProgramBuilder::addBranch(const Node &node) {
   const size_t branch = program.steps.size();
-  add(Step::Kind::Branch).condition = &node.condition;
+  add(Step::Kind::Branch).condition = bind(node.condition);
   addSequence(node.body);
   if (!node.otherwise.empty()) {
     const size_t jump = program.steps.size();

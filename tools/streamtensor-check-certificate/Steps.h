@@ -16,6 +16,8 @@
 
 #include "tools/streamtensor-check-certificate/Network.h"
 
+#include <memory>
+
 namespace streamtensor::certificate {
 
 enum class Order : uint8_t {
@@ -97,6 +99,8 @@ struct Program {
   unsigned first = 0, last = 0;
   std::vector<Step> steps;
   std::vector<Nest> nests;
+  /// At the values of the parameters; steps and nests point to them.
+  std::vector<std::unique_ptr<const Condition>> conditions;
 };
 
 /// The programs of a network, which must outlive them. Refuses negative trip

@@ -28,8 +28,9 @@ namespace {
 /// values; one that may be another access at other values.
 enum class Touch : uint8_t { None, Same, Varying };
 
-/// Whether a node takes time: never; always; by its place among loops of
-/// constant trip counts; by the values of the parameters.
+/// Whether a node takes time: never; always; by its place, the iteration
+/// numbers of constant loops around and the parts of run-time ones; by the
+/// values of the parameters.
 enum class Time : uint8_t { None, Some, ByPlace, ByValues };
 
 struct Summary {
@@ -73,10 +74,11 @@ TimingCheck::Trip TimingCheck::tripOf(const Loop &loop) const {
   const int64_t least = trip.evaluate(box.low);
   Trip result{!trip.isConstant(), least > 0, trip.isConstant() && least == 0,
               true, true};
-  const size_t last = loop.parts.size() - 1;
+  const std::vector<Part> parts = loop.partsAt(fixed);
+  const size_t last = parts.size() - 1;
   for (size_t index = 0; index <= last; ++index) {
-    const Part &part = loop.parts[index];
-    if (part.count.substitute(fixed).isConstant())
+    const Part &part = parts[index];
+    if (part.count.isConstant())
       continue;
     result.isPrefix &= !part.keepsLast && index == last;
     result.isWindow &= index == (part.keepsLast ? 0 : last);

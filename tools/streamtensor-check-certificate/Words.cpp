@@ -24,6 +24,8 @@
 
 #include "tools/streamtensor-check-certificate/Words.h"
 
+#include "tools/streamtensor-check-certificate/Reduction.h"
+
 #include <algorithm>
 
 using namespace streamtensor::certificate;
@@ -100,8 +102,9 @@ namespace {
 
 class WordBuilder {
 public:
-  WordBuilder(unsigned fifo, bool isRead, const Values &fixed)
-      : fifo(fifo), isRead(isRead), fixed(fixed) {}
+  WordBuilder(unsigned fifo, bool isRead, const Box &box)
+      : fifo(fifo), isRead(isRead), box(box), fixed(box.fixed()),
+        places(kMaxLevels), isRunTime(kMaxLevels) {}
 
   Word build(const Sequence &sequence);
 
@@ -109,12 +112,17 @@ private:
   bool touches(const Sequence &sequence) const;
   bool decides(const Sequence &sequence, unsigned level) const;
   Word buildLoops(const Node &node, size_t index);
+  bool holds(const Condition &condition) const;
 
   unsigned fifo;
   bool isRead;
-  const Values &fixed;
-  /// Of the loops around that decide a branch.
+  const Box &box;
+  const Values fixed;
+  /// Of the loops around that decide a branch: the iteration, and of run-time
+  /// ones the part.
   int64_t iterations[kMaxLevels] = {};
+  std::vector<Place> places;
+  std::vector<bool> isRunTime;
   int64_t steps = 0;
 };
 
@@ -143,25 +151,43 @@ Word WordBuilder::buildLoops(const Node &node, size_t index) {
   const Loop &loop = node.loops[index];
   const unsigned level = node.level + index;
   const Expression trip = loop.trip.substitute(fixed);
+  const std::vector<Part> parts = loop.partsAt(fixed);
   Word word;
-  if (decides(node.body, level)) {
-    if (!trip.isConstant())
-      throw Refusal("expected conditions on loops of constant trip counts but "
-                    "got one on a loop of " +
-                    trip.spelling() + " iterations");
-    if (trip.getConstant() > kMostSteps)
-      throw Refusal("expected fewer iterations to enumerate");
-    for (int64_t i = 0; i < trip.getConstant(); ++i) {
-      iterations[level] = i;
-      for (Block &block : buildLoops(node, index + 1))
-        append(word, std::move(block));
+  if (!decides(node.body, level)) {
+    const Word body = buildLoops(node, index + 1);
+    for (const Part &part : parts)
+      appendCopies(word, part.count, part.keepsLast, body);
+    return word;
+  }
+  isRunTime[level] = !trip.isConstant();
+  if (isRunTime[level]) {
+    // In a part all iterations take the same branches.
+    Expression first;
+    for (const Part &part : parts) {
+      places[level] = {first, part.count};
+      appendCopies(word, part.count, part.keepsLast,
+                   buildLoops(node, index + 1));
+      first = first + part.count;
     }
     return word;
   }
-  const Word body = buildLoops(node, index + 1);
-  for (const Part &part : loop.parts)
-    appendCopies(word, part.count.substitute(fixed), part.keepsLast, body);
+  if (trip.getConstant() > kMostSteps)
+    throw Refusal("expected fewer iterations to enumerate");
+  for (int64_t i = 0; i < trip.getConstant(); ++i) {
+    iterations[level] = i;
+    places[level] = {Expression(i), Expression(1)};
+    for (Block &block : buildLoops(node, index + 1))
+      append(word, std::move(block));
+  }
   return word;
+}
+
+bool WordBuilder::holds(const Condition &condition) const {
+  if (condition.isPlain(isRunTime))
+    return condition.holds(iterations);
+  if (std::optional<bool> value = condition.decide(places, box.low, box.high))
+    return *value;
+  refuseCondition(condition);
 }
 
 Word WordBuilder::build(const Sequence &sequence) {
@@ -184,8 +210,7 @@ Word WordBuilder::build(const Sequence &sequence) {
       break;
     case Node::Kind::Branch:
       if (touches(node.body) || touches(node.otherwise))
-        part = build(node.condition.holds(iterations) ? node.body
-                                                      : node.otherwise);
+        part = build(holds(node.condition) ? node.body : node.otherwise);
       break;
     }
     for (Block &block : part)
@@ -195,8 +220,8 @@ Word WordBuilder::build(const Sequence &sequence) {
 }
 
 Word streamtensor::certificate::wordOf(const Sequence &program, unsigned fifo,
-                                       bool isRead, const Values &fixed) {
-  return WordBuilder(fifo, isRead, fixed).build(program);
+                                       bool isRead, const Box &box) {
+  return WordBuilder(fifo, isRead, box).build(program);
 }
 
 std::string streamtensor::certificate::spell(const Word &word) {

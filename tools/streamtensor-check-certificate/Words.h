@@ -19,6 +19,7 @@
 
 namespace streamtensor::certificate {
 
+struct Box;
 struct Block;
 /// One block after the other, in canonical form.
 using Word = std::vector<Block>;
@@ -36,10 +37,10 @@ bool operator==(const Block &a, const Block &b);
 inline bool operator!=(const Block &a, const Block &b) { return !(a == b); }
 
 /// The word of the tokens that `program` reads from or writes to `fifo` (by
-/// `isRead`), the parameters in `fixed` having these values. Refuses programs
-/// whose conditions look at loops of run-time trip counts.
+/// `isRead`) at the values in `box`. Refuses programs with a condition that
+/// holds for some iterations of a part of a loop, or at some values, only.
 Word wordOf(const Sequence &program, unsigned fifo, bool isRead,
-            const Values &fixed);
+            const Box &box);
 
 /// For messages: `past * 64 tokens, 12 x (seq tokens)`.
 std::string spell(const Word &word);

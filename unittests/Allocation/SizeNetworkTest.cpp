@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "streamtensor/Allocation/SizeNetwork.h"
+#include "streamtensor/Allocation/DepthCertificate.h"
 #include "streamtensor/Allocation/FifoSizingSolver.h"
 #include "streamtensor/Allocation/NetworkSizing.h"
 #include "streamtensor/Allocation/PaceTasks.h"
@@ -302,6 +303,118 @@ TEST(PaceTasks, RandomNetworks) {
   }
   EXPECT_LT(pacedBits, ownRates);
   std::printf("own rates %.0f bits, paced %.0f bits\n", ownRates, pacedBits);
+}
+
+TimedNode branchOn(IndexExpr condition, TimedSequence body) {
+  TimedNode node;
+  node.kind = TimedNode::Kind::Branch;
+  node.condition = std::move(condition);
+  node.body = std::move(body);
+  return node;
+}
+
+/// A writer and a reader of the FIFOs `first` and `second`.
+TimedNetwork makePair(TimedSequence writes, TimedSequence reads) {
+  TimedNetwork network;
+  network.parameters = {{"n", 1, 9}, {"m", 0, 3}};
+  for (const char *name : {"first", "second"}) {
+    network.fifos.emplace_back().name = name;
+    network.fifos.back().reader = 1;
+  }
+  for (const char *name : {"writer", "reader"}) {
+    network.processes.emplace_back().name = name;
+    network.processes.back().hasProgram = true;
+  }
+  network.processes[0].program = std::move(writes);
+  network.processes[1].program = std::move(reads);
+  return network;
+}
+
+/// At the one size 5, which lies between those that are tried elsewhere, four
+/// tokens of `second` come before the first of `first`.
+TEST(SizeNetwork, SizesThatDecideAboutBranches) {
+  const IndexExpr isFive = IndexExpr::parameter("n") == 5;
+  auto four = [](TimedNode access) {
+    return TimedSequence{timedLoop(4, {access}, 1)};
+  };
+  const TimedNetwork network =
+      makePair({branchOn(isFive, four(timedWrite(1))), timedWrite(0),
+                waitFor(1), branchOn(isFive == 0, four(timedWrite(1)))},
+               {timedRead(0), waitFor(1), timedLoop(4, {timedRead(1)}, 1)});
+  std::string error;
+  const std::optional<CertificateWitness> witness = findWitness(network, error);
+  ASSERT_TRUE(witness) << error;
+  EXPECT_EQ(witness->basePoints.size(), 9u);
+  EXPECT_FALSE(certifyDepths(network, *witness, error));
+  EXPECT_NE(error.find("; at m = 3, n = 5"), std::string::npos) << error;
+  for (FifoStrategy strategy :
+       {FifoStrategy::Min, FifoStrategy::Normal, FifoStrategy::Conservative}) {
+    const std::optional<NetworkDepths> sizing =
+        sizeNetwork(network, strategy, error);
+    ASSERT_TRUE(sizing) << error;
+    EXPECT_EQ(sizing->depths[1], 4);
+    EXPECT_EQ(sizing->reasons[1].substr(0, 32),
+              "program order with m = 3, n = 5:");
+    TimedNetwork sized = network;
+    for (size_t i = 0; i < sized.fifos.size(); ++i)
+      sized.fifos[i].depth = sizing->depths[i];
+    EXPECT_TRUE(certifyDepths(sized, *witness, error)) << error;
+  }
+}
+
+TEST(SizeNetwork, BasePoints) {
+  const TripCount n = TripCount::parameter("n"), m = TripCount::parameter("m");
+  auto gapsOf = [](TimedSequence writes, TimedSequence reads) {
+    std::string error;
+    const TimedNetwork network = makePair(std::move(writes), std::move(reads));
+    EXPECT_EQ(network.check().value_or(""), "");
+    std::set<std::string> names;
+    const std::optional<CertificateWitness> witness =
+        findWitness(network, error);
+    EXPECT_TRUE(witness) << error;
+    for (const ParameterValues &values : witness->basePoints)
+      for (const auto &[name, value] : values)
+        if (value != network.maxima().at(name))
+          names.insert(name);
+    return names;
+  };
+  using Names = std::set<std::string>;
+  // Both ends lose the same tokens.
+  EXPECT_EQ(
+      gapsOf({timedPipeline({n, 4}, 1, 3, {timedWrite(0, 2)})},
+             {timedLoop(n, {timedPipeline({2, 2}, 1, 1, {timedRead(0)})}, 1)}),
+      Names());
+  EXPECT_EQ(gapsOf({timedPipeline({n + m}, 1, 3, {timedWrite(0, 2)})},
+                   {timedPipeline({m}, 1, 1, {timedRead(0)}),
+                    timedPipeline({n}, 1, 1, {timedRead(0)})}),
+            Names());
+  // Two rows of n, or n rows of two.
+  EXPECT_EQ(gapsOf({timedPipeline({2, n}, 1, 1, {timedWrite(0)})},
+                   {timedPipeline({n, 2}, 1, 1, {timedRead(0)})}),
+            Names({"n"}));
+  // A pipeline that overlaps rows of n.
+  EXPECT_EQ(gapsOf({timedPipeline({2, n}, 1, 3, {timedWrite(0, 2)}),
+                    timedPipeline({m}, 1, 1, {timedWrite(1)})},
+                   {timedPipeline({2, n}, 1, 1, {timedRead(0)}),
+                    timedPipeline({m}, 1, 1, {timedRead(1)})}),
+            Names());
+  EXPECT_EQ(
+      gapsOf({timedPipeline({2, n}, 1, 3, {timedWrite(0, 2), timedWrite(1)})},
+             {timedPipeline({2, n}, 1, 1, {timedRead(0)}),
+              timedPipeline({2, n}, 1, 1, {timedRead(1)})}),
+      Names({"n"}));
+  // A condition on a loop, on a size.
+  const IndexExpr isFirst = IndexExpr::induction(0) == 0;
+  EXPECT_EQ(gapsOf({timedLoop(n, {branchOn(isFirst, {timedWrite(0)})}, 1)},
+                   {timedLoop(1, {timedRead(0)}, 1)}),
+            Names({"n"}));
+  EXPECT_EQ(gapsOf({timedLoop(2, {branchOn(isFirst, {timedWrite(0)})}, 1)},
+                   {timedLoop(1, {timedRead(0)}, 1)}),
+            Names());
+  EXPECT_EQ(gapsOf({timedLoop(n, {timedWrite(0)}, 1),
+                    branchOn(IndexExpr::parameter("m") < 2, {waitFor(3)})},
+                   {timedLoop(n, {timedRead(0)}, 1)}),
+            Names({"m"}));
 }
 
 } // namespace

@@ -12,6 +12,7 @@
 
 #include "streamtensor/Network/NetworkJson.h"
 
+#include <functional>
 #include <gtest/gtest.h>
 
 using namespace streamtensor;
@@ -178,6 +179,9 @@ TEST(NetworkJson, NamesWhatIsWrong) {
       {"\"op\": \"read\", \"beats\"", "\"op\": \"load\", \"beats\"",
        "process 'a'.program[1].body[0].op: expected 'read' or 'write' but got "
        "\"load\""},
+      {"i1 == 0", "i1 < rows",
+       "process 'a'.program[1].body[1].if: expected i0, i1, ..., or a "
+       "parameter of the network (seq) at 'rows' in condition 'i1 < rows'"},
       {"i1 == 0", "i2 == 0",
        "process 'a'.program[1].body[1].if: expected one of the 2 loops around "
        "at ' == 0' in condition 'i2 == 0'"},
@@ -292,7 +296,7 @@ TEST(NetworkJson, AppliesDepths) {
 int64_t evaluate(const char *text, std::vector<int64_t> inductions) {
   std::string error;
   const std::optional<IndexExpr> condition =
-      parseCondition(text, inductions.size(), error);
+      parseCondition(text, inductions.size(), {}, error);
   EXPECT_TRUE(condition) << error;
   return condition ? condition->evaluate(inductions.data()) : -1;
 }
@@ -323,32 +327,133 @@ TEST(ParseCondition, ComputesAsPythonDoes) {
   std::string error;
   const IndexExpr flat = IndexExpr::induction(0) * 4 + IndexExpr::induction(1);
   const std::string text = (flat < 7 && flat >= 2).toString();
-  const std::optional<IndexExpr> again = parseCondition(text, 2, error);
+  const std::optional<IndexExpr> again = parseCondition(text, 2, {}, error);
   ASSERT_TRUE(again) << error;
   EXPECT_EQ(again->toString(), text);
+}
+
+TEST(ParseCondition, ReadsParameters) {
+  const ParameterValues known = {{"seq", 8}, {"and_more", 5}, {"i", 6}};
+  struct Case {
+    const char *text;
+    std::function<bool(int64_t, int64_t, int64_t, int64_t)> holds;
+  };
+  // i0 * 4 + i1 names the iterations of a nest.
+  const Case cases[] = {
+      {"i0 == seq - 1",
+       [](int64_t i0, int64_t, int64_t seq, int64_t) { return i0 == seq - 1; }},
+      {"i0 * 4 + i1 < seq", [](int64_t i0, int64_t i1, int64_t seq,
+                               int64_t) { return i0 * 4 + i1 < seq; }},
+      {"and_more <= i0 and i1 != seq",
+       [](int64_t i0, int64_t i1, int64_t seq, int64_t more) {
+         return more <= i0 && i1 != seq;
+       }},
+      {"i0 < (seq + and_more * 2) ceildiv 3 or seq % 2 == 1",
+       [](int64_t i0, int64_t, int64_t seq, int64_t more) {
+         return 3 * i0 < seq + more * 2 || seq % 2 == 1;
+       }},
+      {"not i u< seq xor i1 - and_more >= -2",
+       [](int64_t, int64_t i1, int64_t seq, int64_t more) {
+         return !(6 < seq) != (i1 - more >= -2);
+       }},
+  };
+  for (const Case &item : cases) {
+    std::string error;
+    const std::optional<IndexExpr> condition =
+        parseCondition(item.text, 2, known, error);
+    ASSERT_TRUE(condition) << error;
+    EXPECT_TRUE(condition->hasParameters());
+    const std::optional<IndexExpr> again =
+        parseCondition(condition->toString(), 2, known, error);
+    ASSERT_TRUE(again) << error;
+    EXPECT_EQ(again->toString(), condition->toString());
+    // In front of the loops, another one.
+    const IndexExpr moved = condition->substitute(
+        {IndexExpr::induction(1),
+         IndexExpr::induction(2) + IndexExpr::parameter("seq")});
+    for (int64_t seq = 0; seq <= 8; ++seq)
+      for (int64_t more = 0; more <= 5; ++more) {
+        const ParameterValues values = {
+            {"seq", seq}, {"and_more", more}, {"i", 6}};
+        const IndexExpr bound = again->bind(values);
+        const IndexExpr movedBound = moved.bind(values);
+        EXPECT_FALSE(bound.hasParameters());
+        for (int64_t i0 = 0; i0 < 4; ++i0)
+          for (int64_t i1 = 0; i1 < 4; ++i1) {
+            const int64_t numbers[] = {i0, i1}, more3[] = {9, i0, i1};
+            EXPECT_EQ(bound.evaluate(numbers) != 0,
+                      item.holds(i0, i1, seq, more))
+                << item.text << " at " << seq << ", " << more;
+            EXPECT_EQ(movedBound.evaluate(more3) != 0,
+                      item.holds(i0, i1 + seq, seq, more))
+                << item.text;
+          }
+      }
+  }
+}
+
+TEST(ParseCondition, WritesTripCounts) {
+  ParameterValues maxima;
+  std::string error;
+  for (const char *text :
+       {"7", "seq max 9", "past max 5 + seq max 9 + 2",
+        "3 * ceildiv(2 * seq max 9 + past max 5 + 1, 4) + -2 * past max 5"}) {
+    maxima.clear();
+    const std::optional<TripCount> count =
+        TripCount::parse(text, maxima, error);
+    ASSERT_TRUE(count) << error;
+    const std::optional<IndexExpr> read =
+        parseCondition(IndexExpr::count(*count).toString(), 0, maxima, error);
+    ASSERT_TRUE(read) << error;
+    for (int64_t seq = 0; seq <= 9; ++seq)
+      for (int64_t past = 0; past <= 5; ++past) {
+        const ParameterValues values = {{"seq", seq}, {"past", past}};
+        EXPECT_EQ(read->bind(values).evaluate(nullptr), count->evaluate(values))
+            << text;
+      }
+  }
+}
+
+TEST(ParseCondition, NamesOfParameters) {
+  for (const char *name : {"seq", "i", "u", "_", "i0_", "a1", "model", "max"})
+    EXPECT_TRUE(isParameterName(name)) << name;
+  for (const char *name : {"", "i0", "i12", "1a", "a b", "a.b", "and", "or",
+                           "xor", "not", "mod", "floordiv", "ceildiv"})
+    EXPECT_FALSE(isParameterName(name)) << name;
 }
 
 TEST(ParseCondition, NamesWhatIsWrong) {
   auto message = [](const std::string &text) {
     std::string error;
-    EXPECT_FALSE(parseCondition(text, 2, error)) << text;
+    EXPECT_FALSE(parseCondition(text, 2, {{"seq", 8}, {"past_rows", 4}}, error))
+        << text;
     return error;
   };
-  EXPECT_EQ(message(""), "expected a number, i0, i1, ..., or '(' at '' in "
-                         "condition ''");
-  EXPECT_EQ(message("i0 <"), "expected a number, i0, i1, ..., or '(' at '' in "
-                             "condition 'i0 <'");
+  EXPECT_EQ(message(""), "expected a number, i0, i1, ..., a parameter, or '(' "
+                         "at '' in condition ''");
+  EXPECT_EQ(message("i0 <"),
+            "expected a number, i0, i1, ..., a parameter, or '(' at '' in "
+            "condition 'i0 <'");
   EXPECT_EQ(message("(i0"), "expected ')' at '' in condition '(i0'");
   EXPECT_EQ(message("i0 i1"), "expected the end at 'i1' in condition 'i0 i1'");
   EXPECT_EQ(message("i0 < i1 < 3"),
             "expected the end at '< 3' in condition 'i0 < i1 < 3'");
-  EXPECT_EQ(message("seq < 3").substr(0, 40),
-            "expected a number, i0, i1, ..., or '(' a");
+  EXPECT_EQ(message("past < 3"),
+            "expected i0, i1, ..., or a parameter of the network (past_rows, "
+            "seq) at 'past < 3' in condition 'past < 3'");
+  EXPECT_EQ(message("i0 < seq and mod < 3"),
+            "expected i0, i1, ..., or a parameter of the network (past_rows, "
+            "seq) at 'mod < 3' in condition 'i0 < seq and mod < 3'");
+  EXPECT_EQ(message("i2 < seq"),
+            "expected one of the 2 loops around at ' < seq' in condition 'i2 < "
+            "seq'");
+  EXPECT_EQ(message("i0 < 3 and_seq").substr(0, 23), "expected the end at 'an");
   EXPECT_EQ(message("99999999999 < i0").substr(0, 30),
             "expected a number below 2^31 a");
   EXPECT_EQ(message("i99999999999").substr(0, 30),
             "expected a number below 2^31 a");
-  for (const char *text : {"i0 / i1", "i0 % 0", "3 / -2", "i0 / (1 + 1)"})
+  for (const char *text :
+       {"i0 / i1", "i0 % 0", "3 / -2", "i0 / (1 + 1)", "i0 / seq"})
     EXPECT_EQ(message(text),
               std::string("expected divisors that are positive constants in "
                           "condition '") +

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "streamtensor/Network/TimedNetwork.h"
+#include "streamtensor/Network/DecisiveValues.h"
 
 #include <functional>
 #include <gtest/gtest.h>
@@ -37,6 +38,73 @@ TimedNetwork makeNetwork() {
   network.processes[0].program = {timedPipeline({seq}, 2, 4, {timedWrite(0)})};
   network.processes[1].program = {timedLoop(seq, {timedRead(0)}, 1)};
   return network;
+}
+
+/// Blocks of four writes, of which those beyond `seq` are left out; the reader
+/// leaves out those of its nine.
+TimedNetwork makeCutNetwork() {
+  TimedNetwork network = makeNetwork();
+  const IndexExpr seq = IndexExpr::parameter("seq");
+  TimedNode inside, others;
+  inside.kind = others.kind = TimedNode::Kind::Branch;
+  inside.condition = IndexExpr::binary(
+      IndexExpr::Op::Less,
+      IndexExpr::induction(0) * 4 + IndexExpr::induction(1), seq);
+  inside.body = {timedWrite(0, 1)};
+  others.condition =
+      IndexExpr::binary(IndexExpr::Op::Less, IndexExpr::induction(0), seq);
+  others.body = {timedRead(0)};
+  network.processes[0].program = {timedPipeline(
+      {TripCount::ceilDiv(TripCount::parameter("seq"), 4), 4}, 1, 3, {inside})};
+  network.processes[1].program = {timedLoop(9, {others}, 1)};
+  return network;
+}
+
+TEST(TimedNetwork, ParametersDecideBranches) {
+  const TimedNetwork network = makeCutNetwork();
+  for (int64_t seq = 1; seq <= 8; ++seq) {
+    const ParameterValues values = {{"seq", seq}};
+    EXPECT_EQ(network.check(values), std::nullopt);
+    const std::string count = std::to_string(seq);
+    EXPECT_EQ(writeOut(programOrder(network, values)),
+              "a\tw f " + count + "\nb\tr f " + count + "\n");
+    ProcessNetwork order = pipelinedOrder(network, values);
+    EXPECT_EQ(order.connect().has_value(), false);
+    EXPECT_EQ(order.fifos[0].tokens, seq);
+  }
+}
+
+TEST(TimedNetwork, ValuesToLookAt) {
+  TimedNetwork network = makeCutNetwork();
+  network.parameters.push_back({"past", 0, 3});
+  EXPECT_EQ(decidingParameters(network), std::set<std::string>({"seq"}));
+  // A condition on a loop over `past`.
+  network.processes[1].program[0].body.push_back(
+      timedLoop(TripCount::parameter("past"), {}, 1));
+  TimedNode odd;
+  odd.kind = TimedNode::Kind::Branch;
+  odd.condition = IndexExpr::induction(1) == 2;
+  network.processes[1].program[0].body[1].body = {odd};
+  const std::set<std::string> both = {"past", "seq"};
+  EXPECT_EQ(decidingParameters(network), both);
+  std::string error;
+  auto points = decisiveValues(network, both, error);
+  ASSERT_TRUE(points) << error;
+  EXPECT_EQ(points->size(), 8u * 4u);
+  EXPECT_EQ(points->front(), network.maxima());
+  EXPECT_EQ(std::set<ParameterValues>(points->begin(), points->end()).size(),
+            8u * 4u);
+  points = decisiveValues(network, {"past"}, error);
+  ASSERT_TRUE(points) << error;
+  EXPECT_EQ(points->size(), 4u);
+  EXPECT_EQ(points->back(), ParameterValues({{"past", 0}, {"seq", 8}}));
+  network.parameters[1].max = 5000;
+  EXPECT_FALSE(decisiveValues(network, both, error));
+  EXPECT_EQ(error,
+            "run-time sizes decide about more than how often loops run, so "
+            "that each of their values has to be looked at; expected at most "
+            "4096 combinations in a design of this many accesses but got those "
+            "of 'seq' (1 to 8), 'past' (0 to 5000); lower the largest sizes");
 }
 
 TEST(TimedNetwork, PassesItsCheck) {
@@ -106,6 +174,17 @@ TEST(TimedNetwork, NamesWhatIsWrong) {
        [](TimedNetwork &n) {
          n.processes[0].program[0].trips = {TripCount::parameter("past")};
        }},
+      {"process 'b': expected conditions on parameters of the network but got "
+       "'(i0 < past)'",
+       [=](TimedNetwork &n) {
+         n.processes[1].program[0].body = {branchOn(
+             IndexExpr::binary(IndexExpr::Op::Less, IndexExpr::induction(0),
+                               IndexExpr::parameter("past")))};
+       }},
+      {"expected a name of letters, digits and '_' for a parameter, none that "
+       "means something else in conditions (i0, i1, ..., and, or, xor, not, "
+       "mod, floordiv, ceildiv), but got 'i1'",
+       [](TimedNetwork &n) { n.parameters.push_back({"i1", 0, 1}); }},
       {"process 'a': expected trip counts from 0 on but got -3 for '-3'",
        [](TimedNetwork &n) { n.processes[0].program[0].trips = {-3}; }},
       {"process 'a': expected a stage from 0 to below the depth of its "

@@ -191,6 +191,54 @@ TimedNetwork makeChain(const std::vector<int64_t> &intervals, int64_t tokens,
   return network;
 }
 
+/// The same with `i + p - 7` for the iteration number i of each loop.
+TimedSequence onParameter(TimedSequence program) {
+  std::vector<IndexExpr> levels;
+  for (unsigned level = 0; level < 8; ++level)
+    levels.push_back(IndexExpr::induction(level) + IndexExpr::parameter("p") +
+                     IndexExpr::constant(-7));
+  for (TimedNode &node : program) {
+    node.condition = node.condition.substitute(levels);
+    node.body = onParameter(std::move(node.body));
+    node.otherwise = onParameter(std::move(node.otherwise));
+  }
+  return program;
+}
+
+TEST(TimedSimulator, ParametersDecideBranches) {
+  const ParameterValues values = {{"p", 7}};
+  TimedOptions options;
+  options.invocations = 3;
+  options.values = values;
+  int branches = 0;
+  for (unsigned seed = 0; seed < 80; ++seed) {
+    const TimedNetwork plain = seed % 2
+                                   ? RandomSteadyNetworks(seed).make()
+                                   : RandomTimedNetworks(seed).make(seed % 4);
+    TimedNetwork network = plain;
+    network.parameters.push_back({"p", 0, 9});
+    for (TimedProcess &process : network.processes) {
+      process.program = onParameter(std::move(process.program));
+      for (const TimedNode &node : process.program)
+        for (const TimedNode &inner : node.body)
+          branches += inner.condition.hasParameters();
+    }
+    SCOPED_TRACE(seed);
+    const TimedResult result = simulate(network, options);
+    expectEqual(network, result, NaiveTimedSimulator(plain, {}).run(3));
+    EXPECT_EQ(writeOut(programOrder(network, values)),
+              writeOut(programOrder(plain, {})));
+    EXPECT_EQ(simulationWork(network, values), simulationWork(plain, {}));
+    // What was written reads back the same.
+    std::string error;
+    const std::string text = printNetwork(network);
+    const std::optional<TimedNetwork> again = parseNetwork(text, error);
+    ASSERT_TRUE(again) << error;
+    EXPECT_EQ(printNetwork(*again), text);
+  }
+  EXPECT_GT(branches, 20);
+}
+
 TEST(TimedSimulator, ChainsWithoutBackPressure) {
   // p0 writes token i at 2 + i. p1 starts at 1 and wants token i at 1 + i, so
   // it waits 2 cycles once: reads at 3 + i, writes at 5 + i. p2 starts at 2,

@@ -28,6 +28,8 @@ using namespace streamtensor;
 
 namespace {
 
+class ProgramBuilder;
+
 class Derivation {
 public:
   Derivation(ModuleOp module, const DesignInfo &design,
@@ -45,8 +47,7 @@ private:
   LogicalResult addStages(const TaskInfo &task, ArrayRef<ScheduleNode> before,
                           const ScheduleNode &stages,
                           ArrayRef<ScheduleNode> after);
-  void bindCall(func::CallOp call);
-  void connect(unsigned process);
+  void bindCall(func::CallOp call, ProgramBuilder &caller);
   void connect(const TimedSequence &sequence, unsigned process);
 
   ModuleOp module;
@@ -67,7 +68,14 @@ private:
 class ProgramBuilder {
 public:
   explicit ProgramBuilder(Derivation &derivation)
-      : derivation(derivation), conditions(integerConstant) {}
+      : derivation(derivation),
+        conditions([this](Value value) -> std::optional<IndexExpr> {
+          if (std::optional<TripCount> count = countOf(value))
+            return IndexExpr::count(*count);
+          return std::nullopt;
+        }) {}
+  // The conditions refer to this.
+  ProgramBuilder(const ProgramBuilder &) = delete;
 
   LogicalResult build(ArrayRef<ScheduleNode> schedule, unsigned level,
                       TimedSequence &program);
@@ -76,6 +84,12 @@ public:
   FailureOr<TripCount> tripsOf(scf::ForOp loop);
   /// `value` on parameters; nothing for anything else.
   std::optional<TripCount> countOf(Value value);
+  /// Enters `loop`, the outermost one. Returns how often it runs.
+  FailureOr<TripCount> enterSegments(scf::ForOp loop);
+  /// `argument` of a function that is called stands for `operand` here.
+  void define(Value argument, Value operand) {
+    conditions.define(argument, conditions.build(operand));
+  }
 
 private:
   std::optional<TripCount>
@@ -181,6 +195,10 @@ FailureOr<TripCount> ProgramBuilder::enter(scf::ForOp loop, unsigned level) {
                    *integerConstant(loop.getStep()) * unrollFactor(loop));
   loops.push_back(loop);
   return trips;
+}
+
+FailureOr<TripCount> ProgramBuilder::enterSegments(scf::ForOp loop) {
+  return enter(loop, /*level=*/0);
 }
 
 //===----------------------------------------------------------------------===//
@@ -348,9 +366,10 @@ LogicalResult ProgramBuilder::build(ArrayRef<ScheduleNode> schedule,
           conditions.build(choice.getCondition());
       if (!condition || !condition->isEvaluable()) {
         choice.emitWarning(
-            "a run-time size decides about accesses of a fifo, which a timed "
-            "network cannot say: the design has no certificate of its fifo "
-            "depths and is not simulated in time");
+            "the condition around accesses of a fifo depends on more than "
+            "loops and run-time sizes, which a timed network cannot say: the "
+            "design has no certificate of its fifo depths and is not simulated "
+            "in time");
         derivation.hasObstacle = true;
         return failure();
       }
@@ -364,7 +383,7 @@ LogicalResult ProgramBuilder::build(ArrayRef<ScheduleNode> schedule,
       break;
     }
     case ScheduleNode::Kind::Call:
-      derivation.bindCall(cast<func::CallOp>(node.op));
+      derivation.bindCall(cast<func::CallOp>(node.op), *this);
       if (failed(build(node.body, level, program)))
         return failure();
       break;
@@ -381,7 +400,7 @@ LogicalResult ProgramBuilder::build(ArrayRef<ScheduleNode> schedule,
 //===----------------------------------------------------------------------===//
 
 /// Arguments of a stage stand for what the call passes.
-void Derivation::bindCall(func::CallOp call) {
+void Derivation::bindCall(func::CallOp call, ProgramBuilder &caller) {
   auto stage = module.lookupSymbol<func::FuncOp>(call.getCallee());
   for (auto [argument, operand] :
        llvm::zip_equal(stage.getArguments(), call.getOperands())) {
@@ -392,11 +411,13 @@ void Derivation::bindCall(func::CallOp call) {
       if (Value memory = deviceMemoryOf(operand))
         if (auto port = ports.find(memory); port != ports.end())
           ports[argument] = port->second;
-    // A size, or a trip count that the caller has computed.
-    if (operand.getType().isIndex())
-      if (std::optional<TripCount> count =
-              ProgramBuilder(*this).countOf(operand))
+    // A size, a trip count that the caller has computed, or a place.
+    if (operand.getType().isIndex()) {
+      counts.erase(argument);
+      if (std::optional<TripCount> count = caller.countOf(operand))
         counts.insert({argument, *count});
+      caller.define(argument, operand);
+    }
   }
 }
 
@@ -454,7 +475,7 @@ LogicalResult Derivation::addStages(const TaskInfo &task,
   for (size_t i = 0; i < count; ++i) {
     ProgramBuilder builder(*this);
     auto call = cast<func::CallOp>(stages.body[i].op);
-    FailureOr<TripCount> segments = builder.tripsOf(stages.loop);
+    FailureOr<TripCount> segments = builder.enterSegments(stages.loop);
     if (failed(segments))
       return failure();
     TimedSequence segment;
@@ -462,7 +483,7 @@ LogicalResult Derivation::addStages(const TaskInfo &task,
       segment.push_back(timedRead(full[i - 1]));
     if (i + 1 < count)
       segment.push_back(timedRead(freed[i]));
-    bindCall(call);
+    bindCall(call, builder);
     if (failed(builder.build(stages.body[i].body, 1, segment)))
       return failure();
     if (i > 0)

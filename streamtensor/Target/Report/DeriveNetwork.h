@@ -29,9 +29,10 @@ namespace streamtensor {
 ///    `GROUP_end` that takes no time.
 ///  - Arguments of one bundle share a port. On a device with HBM a channel has
 ///    its part of the peak bandwidth; elsewhere there is one channel.
-/// Nothing, after a warning, where a condition around accesses depends on a
-/// run-time size: networks cannot say that. Emits an error and fails for what
-/// is no phase hls.
+///  - Conditions around accesses are on loops and run-time sizes.
+/// Nothing, after a warning, where a condition around accesses depends on
+/// anything else, or memory without a port is accessed: networks cannot say
+/// that. Emits an error and fails for what is no phase hls.
 mlir::FailureOr<std::optional<TimedNetwork>>
 deriveNetwork(mlir::ModuleOp module, const DesignInfo &design,
               const DeviceInfo &device);

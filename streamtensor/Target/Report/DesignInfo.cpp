@@ -12,6 +12,7 @@
 
 #include "streamtensor/Target/Report/DesignInfo.h"
 
+#include "streamtensor/Analysis/Estimate/LoopFacts.h"
 #include "streamtensor/Dialect/Dataflow/IR/Placement.h"
 #include "streamtensor/Dialect/HLS/IR/HLS.h"
 #include "streamtensor/Dialect/ITensor/IR/ITensor.h"
@@ -135,6 +136,7 @@ private:
   LogicalResult collectGroup(func::FuncOp group);
   void collectFusion(func::FuncOp top);
   LogicalResult collectTask(func::FuncOp group, hls::TaskOp call);
+  std::string argumentOf(func::FuncOp group, BlockArgument parameter);
   void collectBuffers(func::FuncOp function, const TaskInfo &task);
   void chooseMacsFifo(TaskInfo &task, func::FuncOp function,
                       const llvm::StringMap<BlockArgument> &streams);
@@ -142,7 +144,7 @@ private:
 
   ModuleOp module;
   DesignInfo design;
-  /// Names of arguments by the C++ name of the group's parameter.
+  /// Names of arguments by their C++ name.
   llvm::StringMap<std::string> argumentOfVariable;
 };
 
@@ -285,6 +287,23 @@ void Collector::chooseMacsFifo(TaskInfo &task, func::FuncOp function,
                               "not count them";
 }
 
+/// The name of the argument that `group` is called with for `parameter`, which
+/// is called otherwise where one argument stands for several.
+std::string Collector::argumentOf(func::FuncOp group, BlockArgument parameter) {
+  const unsigned index = parameter.getArgNumber();
+  std::string variable = stringAttr(group.getArgAttr(index, hls::kNameAttr));
+  if (auto uses = SymbolTable::getSymbolUses(group, module))
+    for (SymbolTable::SymbolUse use : *uses)
+      if (auto call = dyn_cast<func::CallOp>(use.getUser()))
+        if (auto memory = dyn_cast_or_null<BlockArgument>(
+                deviceMemoryOf(call.getOperand(index))))
+          variable =
+              stringAttr(call->getParentOfType<func::FuncOp>().getArgAttr(
+                  memory.getArgNumber(), hls::kNameAttr));
+  auto name = argumentOfVariable.find(variable);
+  return name == argumentOfVariable.end() ? variable : name->second;
+}
+
 LogicalResult Collector::collectTask(func::FuncOp group, hls::TaskOp call) {
   auto function = module.lookupSymbol<func::FuncOp>(call.getCallee());
   if (!function)
@@ -326,10 +345,7 @@ LogicalResult Collector::collectTask(func::FuncOp group, hls::TaskOp call) {
     if (!argument)
       return call.emitOpError() << "expected streams and arguments of '"
                                 << group.getName() << "' as operands";
-    std::string variable =
-        stringAttr(group.getArgAttr(argument.getArgNumber(), hls::kNameAttr));
-    auto name = argumentOfVariable.find(variable);
-    task.argument = name == argumentOfVariable.end() ? variable : name->second;
+    task.argument = argumentOf(group, argument);
   }
   if (task.kind == "dma_in" || task.kind == "dma_out") {
     dma.name = task.name;
