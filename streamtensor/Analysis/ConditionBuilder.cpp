@@ -90,7 +90,11 @@ std::optional<IndexExpr> ConditionBuilder::build(Value value) {
     auto lhs = build(sub.getLhs()), rhs = build(sub.getRhs());
     if (!lhs || !rhs)
       return std::nullopt;
-    return *lhs + *rhs * -1;
+    IndexExpr negative = *rhs * -1;
+    // A constant is one number.
+    if (!negative.hasParameters())
+      negative = negative.bind({});
+    return *lhs + negative;
   }
   if (isa<arith::AndIOp>(op))
     return buildBinary(Op::And, op);

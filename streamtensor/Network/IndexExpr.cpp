@@ -144,9 +144,6 @@ IndexExpr IndexExpr::binary(Op op, const IndexExpr &lhs, const IndexExpr &rhs) {
     const int64_t value = rhs.terms[0].value;
     if ((op == Op::Add && value == 0) || (op == Op::Mul && value == 1))
       return lhs;
-    const bool isSum = op == Op::Add || op == Op::Mul;
-    if (isSum && lhs.terms.size() == 1 && lhs.terms[0].op == Op::Constant)
-      return constant(apply(op, lhs.terms[0].value, value));
   }
   IndexExpr result = lhs;
   result.append(rhs);
