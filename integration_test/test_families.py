@@ -7,6 +7,7 @@ built; what a change of a model would do to its logits is tested without them.
 
 from __future__ import annotations
 
+import json
 import math
 import os
 from collections.abc import Callable
@@ -20,6 +21,7 @@ import transformers
 from conftest import ROOT
 
 from streamtensor import StreamTensorError
+from streamtensor.designs import MODEL_JSON
 from streamtensor.models import sources
 from streamtensor.models.compiler import CompileOptions, compile_model
 from streamtensor.models.host import load_host
@@ -140,6 +142,13 @@ def test_tokens_are_pytorchs(
     assert check.equal == NEW_TOKENS
     assert check.max_error <= ROUNDING * check.max_logit
     assert (forgetful - reference[-1]).abs().max() > 100 * ROUNDING * check.max_logit
+    # So does one that skips its last layer.
+    values = json.loads((directory / MODEL_JSON).read_text())
+    values["layers"].pop()
+    (directory / MODEL_JSON).write_text(json.dumps(values))
+    with Runtime(directory) as runtime:
+        shallow = Generator(runtime, host.split, ModelDescription.read(directory)).prefill(PROMPT)
+    assert (shallow - reference[0]).abs().max() > 100 * ROUNDING * check.max_logit
     for design in ("prefill", "decode", "head"):
         assert (directory / design / "certificate.json").is_file()
 
