@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from streamtensor.errors import StreamTensorError
 
-__all__ = ["StreamTensorError", "compile", "export", "run"]
+__all__ = ["StreamTensorError", "compile", "explain", "export", "run"]
 
 
 def __getattr__(name: str) -> Any:
@@ -19,4 +20,24 @@ def __getattr__(name: str) -> Any:
         from streamtensor import api
 
         return getattr(api, name)
+    if name == "explain":
+        from streamtensor.backend.entry import explain
+
+        return explain
     raise AttributeError(f"module 'streamtensor' has no attribute '{name}'")
+
+
+def register_backend() -> None:
+    """Makes `torch.compile(model, backend="streamtensor")` known where PyTorch is loaded.
+
+    An installed package is found by its entry point; this is for one that is only on
+    the path. Where PyTorch comes later, `streamtensor.compile` or `streamtensor.explain`
+    register too.
+    """
+    if "torch" in sys.modules:
+        from streamtensor.backend.entry import register
+
+        register()
+
+
+register_backend()

@@ -1,0 +1,114 @@
+"""Designs of partitions on disk: compiled once for each text, target and compiler.
+
+The cache is below that of models (`STREAMTENSOR_CACHE_DIR`). A design appears there
+under its name when it is complete. What the compiler refuses is kept as well. When
+there are more designs than `MOST_DESIGNS`, those that were not used for longest go,
+but none that was used within the last hour, as another process may run it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import functools
+import hashlib
+import json
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from streamtensor.backend.programs import OPERATORS, Partition
+from streamtensor.designs import INTERFACE
+from streamtensor.manifest import manifest_of, write_export, write_json
+from streamtensor.module_compiler import compile_into
+from streamtensor.output import staged_directory
+from streamtensor.runtime.cache import cache_root
+from streamtensor.toolchain import ToolFailed, file_hash, find_tool
+
+FOLDER = "designs"
+REFUSED = "refused.json"
+MOST_DESIGNS = 256
+KEPT_SECONDS = 3600.0
+
+
+@functools.cache
+def compiler_hash(path: Path, modified: int) -> str:
+    """`modified` is the program's time of change: a new build is another compiler."""
+    return file_hash(path)
+
+
+def design_key(partition: Partition, text: str, target: str) -> str:
+    compiler = find_tool("streamtensor-compile")
+    parts = {
+        "text": text,
+        "manifest": manifest_of(partition.program, with_weights=False),
+        "target": target,
+        "compiler": compiler_hash(compiler, compiler.stat().st_mtime_ns),
+    }
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:24]
+
+
+def cached_design(partition: Partition, text: str, target: str) -> tuple[Path, bool]:
+    """Returns the directory of the design, and whether it was compiled now.
+
+    Raises `ToolFailed` with the compiler's messages where it refuses, also when it
+    did so before.
+    """
+    key = design_key(partition, text, target)
+    folder = cache_root() / FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    directory = folder / key
+    with locked(folder / f".{key}.lock"):
+        if (directory / INTERFACE).is_file():
+            os.utime(directory)
+            return directory, False
+        if (directory / REFUSED).is_file():
+            os.utime(directory)
+            raise ToolFailed("streamtensor-compile", 1, read_refusal(directory))
+
+        def write(exported: Path) -> None:
+            exported.mkdir()
+            write_export(exported, partition.program, text, with_weights=False)
+            (exported / OPERATORS).write_text("".join(line + "\n" for line in partition.lines))
+
+        try:
+            compile_into(directory, target, write)
+        except ToolFailed as error:
+            # A compiler that was ended by a signal may do better next time.
+            if error.code == 1:
+                with staged_directory(directory, [REFUSED]) as staging:
+                    write_json(staging / REFUSED, {"messages": error.messages})
+            raise
+        # Made here: what is opened through a link to it must find it.
+        (directory / "csim").mkdir(exist_ok=True)
+    prune(folder)
+    return directory, True
+
+
+def read_refusal(directory: Path) -> str:
+    return json.loads((directory / REFUSED).read_text())["messages"]
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Lets one process at a time compile a design; the others then find it."""
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)
+
+
+def prune(folder: Path) -> None:
+    """Removes the designs that were not used for longest."""
+    used = []
+    for path in folder.iterdir():
+        if path.is_dir() and not path.name.startswith("."):
+            used.append((path.stat().st_mtime, path))
+    used.sort(reverse=True)
+    for moment, path in used[MOST_DESIGNS:]:
+        if time.time() - moment > KEPT_SECONDS:
+            shutil.rmtree(path, ignore_errors=True)
