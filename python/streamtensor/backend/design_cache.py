@@ -21,6 +21,7 @@ from pathlib import Path
 
 from streamtensor.backend.programs import OPERATORS, Partition
 from streamtensor.designs import INTERFACE
+from streamtensor.errors import StreamTensorError
 from streamtensor.manifest import manifest_of, write_export, write_json
 from streamtensor.module_compiler import compile_into
 from streamtensor.output import staged_directory
@@ -29,6 +30,8 @@ from streamtensor.toolchain import ToolFailed, file_hash, find_tool
 
 FOLDER = "designs"
 REFUSED = "refused.json"
+# What the compiler says of a device that it does not know.
+WRONG_TARGET = "expected a target among"
 MOST_DESIGNS = 256
 KEPT_SECONDS = 3600.0
 
@@ -54,7 +57,7 @@ def cached_design(partition: Partition, text: str, target: str) -> tuple[Path, b
     """Returns the directory of the design, and whether it was compiled now.
 
     Raises `ToolFailed` with the compiler's messages where it refuses, also when it
-    did so before.
+    did so before, and `StreamTensorError` where there is no such target.
     """
     key = design_key(partition, text, target)
     folder = cache_root() / FOLDER
@@ -76,6 +79,9 @@ def cached_design(partition: Partition, text: str, target: str) -> tuple[Path, b
         try:
             compile_into(directory, target, write)
         except ToolFailed as error:
+            if WRONG_TARGET in error.messages:
+                # Not about this partition: nothing can be compiled.
+                raise StreamTensorError(error.messages.partition("error: ")[2]) from error
             # A compiler that was ended by a signal may do better next time.
             if error.code == 1:
                 with staged_directory(directory, [REFUSED]) as staging:

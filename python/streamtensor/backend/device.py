@@ -7,7 +7,9 @@ each call: where their bytes have changed, they are packed again.
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import shutil
 import tempfile
 import weakref
@@ -45,6 +47,9 @@ class DevicePartition:
         self.bind({argument.name: named[argument.name] for argument in self.program.weights})
         inputs = {argument.name: named[argument.name] for argument in self.program.inputs}
         nodes = self.program.graph.output_node().args[0]
+        # Used now: other processes keep it in the cache.
+        with contextlib.suppress(OSError):
+            os.utime(self.design)
         results = run(self.directory, inputs)
         return tuple(
             with_strides(result, node.meta["val"].stride())

@@ -23,6 +23,8 @@ from streamtensor.backend.partitions import cut
 from streamtensor.backend.splitting import Splitter, identity, weight_names
 from streamtensor.dtypes import dtype_name
 from streamtensor.errors import StreamTensorError
+from streamtensor.importer.locations import TORCH_ROOT, short_path
+from streamtensor.importer.tracing import first_line
 from streamtensor.precision import refuse_precision
 from streamtensor.progress import say
 from streamtensor.toolchain import find_tool
@@ -51,7 +53,11 @@ def streamtensor(
     `options` are `target` (a device) and `precision` (f32). Raises `StreamTensorError`
     for other options and where the compiler is not built.
     """
-    options = dict(keywords.get("options") or {})
+    options = dict(keywords.pop("options", None) or {})
+    if keywords:
+        raise StreamTensorError(
+            f"expected no {', '.join(map(repr, keywords))} for this backend; give it options"
+        )
     return Backend(listing, **check_options(options))(module, example_inputs)
 
 
@@ -88,6 +94,7 @@ class CompiledGraph:
         self.target = target
         self.by_sizes: dict[Any, Callable] = {}
         self.told: set[str] = set()
+        self.ends = graph_break(module)
         placeholders = [node for node in module.graph.nodes if node.op == "placeholder"]
         self.is_static = [is_module_state(node) for node in placeholders]
 
@@ -104,7 +111,13 @@ class CompiledGraph:
                         "or call torch.compiler.reset()"
                     )
                     return self.run_in_pytorch(inputs, reason)
-                run = self.compile(inputs)
+                try:
+                    run = self.compile(inputs)
+                except StreamTensorError:
+                    raise
+                except Exception as error:
+                    reason = f"PyTorch cannot trace it: {type(error).__name__}: {first_line(error)}"
+                    return self.run_in_pytorch(inputs, reason)
                 self.by_sizes[key] = run
             return run(*inputs)
 
@@ -114,11 +127,12 @@ class CompiledGraph:
             for value, static in zip(inputs, self.is_static, strict=True)
             if isinstance(value, torch.Tensor) and static
         }
-        entry = GraphListing(describe_inputs(inputs, self.is_static))
-        self.listing.graphs.append(entry)
-        return trace_graph(
+        entry = GraphListing(describe_inputs(inputs, self.is_static), self.ends)
+        traced = trace_graph(
             self.module, inputs, lambda graph: SplitGraph(graph, weights, entry, self.target)
         )
+        self.listing.graphs.append(entry)
+        return traced
 
     def run_in_pytorch(self, inputs: Sequence[Any], reason: str) -> Any:
         """Runs the graph as it is, and says so once."""
@@ -126,7 +140,7 @@ class CompiledGraph:
             say(f"a graph runs in PyTorch: {reason}")
             operators = sum(node.op.startswith("call") for node in self.module.graph.nodes)
             part = Part(HOST, "the module", reason, {"operators of the graph": operators}, 0)
-            entry = GraphListing(describe_inputs(inputs, self.is_static), [part])
+            entry = GraphListing(describe_inputs(inputs, self.is_static), self.ends, [part])
             self.listing.graphs.append(entry)
             self.told.add(reason)
         return self.module(*inputs)
@@ -229,16 +243,14 @@ def register() -> None:
 
 def explain() -> Listing:
     """What ran where and why, of all graphs that torch.compile gave to the backend."""
-    listing.breaks = graph_breaks()
     return listing
 
 
-def graph_breaks() -> dict[str, int]:
-    """PyTorch's own reasons why it cut models into graphs, of this process, with counts."""
-    from torch._dynamo.utils import counters
-
-    found: dict[str, int] = {}
-    for reason, count in counters["graph_break"].items():
-        line = str(reason).strip().splitlines()[0]
-        found[line] = found.get(line, 0) + count
-    return found
+def graph_break(module: torch.fx.GraphModule) -> str | None:
+    """Why PyTorch ended a graph before the end of the function, and at which line."""
+    reason = getattr(module, "compile_subgraph_reason", None)
+    if reason is None or not reason.graph_break:
+        return None
+    text = str(reason.reason).strip().splitlines()[0]
+    frames = [f for f in reason.user_stack if not f.filename.startswith(TORCH_ROOT)]
+    return f"{text} at {short_path(frames[-1].filename)}:{frames[-1].lineno}" if frames else text

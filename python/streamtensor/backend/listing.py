@@ -33,18 +33,21 @@ class Part:
 
 @dataclass
 class GraphListing:
-    """One graph that torch.compile handed over, at one set of shapes."""
+    """One graph that torch.compile handed over, at one set of sizes of its inputs.
+
+    `ends` says why PyTorch ended it before the end of the model (a graph break).
+    """
 
     inputs: str
+    ends: str | None = None
     parts: list[Part] = field(default_factory=list)
 
 
 @dataclass
 class Listing:
-    """All graphs of a model, and why PyTorch cut it into graphs."""
+    """All graphs of a model, in the order in which they were compiled."""
 
     graphs: list[GraphListing] = field(default_factory=list)
-    breaks: dict[str, int] = field(default_factory=dict)
 
     def parts(self, where: str | None = None) -> list[Part]:
         found = [part for graph in self.graphs for part in graph.parts]
@@ -76,13 +79,12 @@ class Listing:
             "macs_on_device": self.macs_on_device,
             "share_on_device": self.share_on_device,
             "designs": self.designs,
-            "graph_breaks": dict(self.breaks),
             "graphs": [asdict(graph) for graph in self.graphs],
         }
 
     def __str__(self) -> str:
         if not self.graphs:
-            return "streamtensor: nothing was compiled yet; call the compiled model first"
+            return "no graph has reached the device yet: the model was not called, or PyTorch cut none"
         on_device = self.parts(DEVICE)
         states = Counter(part.state for part in on_device)
         lines = [
@@ -91,14 +93,16 @@ class Listing:
             f"{plural('design', self.designs)} "
             f"({', '.join(f'{count} {state}' for state, count in states.items()) or 'none'})",
             f"{self.macs_on_device:,} of {self.macs:,} multiply-accumulates on the device "
-            f"({100 * self.share_on_device:.2f} %)",
+            f"({100 * self.share_on_device:.2f} %)"
+            if self.macs
+            else "no multiply-accumulates",
         ]
-        for reason, count in self.breaks.items():
-            lines.append(f"graph break ({count}): {reason}")
         listed: list[str] = []
         for number, graph in enumerate(self.graphs):
             listed.append(f"graph {number}: {graph.inputs}")
             listed += [f"  {line}" for line in describe_parts(graph.parts)]
+            if graph.ends:
+                listed.append(f"  ends at a graph break: {graph.ends}")
         lines += listed[:MOST_LINES]
         if len(listed) > MOST_LINES:
             lines.append(f"... {len(listed) - MOST_LINES} more lines; to_dict() has all")
@@ -130,5 +134,6 @@ def describe_parts(parts: list[Part]) -> list[str]:
         for part in members:
             names.update(part.operators)
         shown = ", ".join(name for name, _ in names.most_common(3))
-        lines.append(f"{text} ({shown}): {first.why}")
+        lines.append(f"{text} ({shown})")
+        lines.append(f"          {first.why}")
     return lines

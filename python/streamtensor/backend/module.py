@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
-from streamtensor.backend.entry import DEFAULT_TARGET, Backend, graph_breaks
+from streamtensor.backend.entry import DEFAULT_TARGET, Backend
 from streamtensor.backend.listing import Listing
 from streamtensor.errors import StreamTensorError
 from streamtensor.exporter import split_inputs
@@ -37,8 +37,8 @@ class CompiledModule(torch.nn.Module):
         args, kwargs = split_inputs(example_inputs)
         self.module = module
         self.listing = Listing()
-        self.compiled = torch.compile(module, backend=Backend(self.listing, target))
-        before = graph_breaks()
+        # In a tuple, so that the parameters are listed once, as the module's.
+        self.compiled = (torch.compile(module, backend=Backend(self.listing, target)),)
         args, kwargs = pytree.tree_map_only(torch.Tensor, torch.clone, (args, kwargs))
         with unchanged_buffers(module):
             # PyTorch first: what fails there is the user's to mend.
@@ -51,13 +51,10 @@ class CompiledModule(torch.nn.Module):
                     "make module(*example_inputs) work in PyTorch first"
                 ) from error
             self(*args, **kwargs)
-        for reason, count in graph_breaks().items():
-            if count > before.get(reason, 0):
-                self.listing.breaks[reason] = count - before.get(reason, 0)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         with evaluation_mode(self.module), torch.no_grad():
-            return self.compiled(*args, **kwargs)
+            return self.compiled[0](*args, **kwargs)
 
     def explain(self) -> Listing:
         """What runs where and why: a text by `print`, data by `to_dict()`."""

@@ -39,7 +39,9 @@ MOVES = (
     aten.view,
     aten._unsafe_view,
 )
-TABLES = "prepares positions or masks, which no activation reaches"
+# PyTorch's fused layers for inference, which nothing takes apart.
+FAST_PATH = (aten._transformer_encoder_layer_fwd.default, aten._native_multi_head_attention.default)
+TABLES = "makes constants, positions or masks: no activation reaches it"
 
 
 def is_call(node: torch.fx.Node) -> bool:
@@ -66,6 +68,10 @@ def refusal(node: torch.fx.Node) -> str | None:
         return "it is no operator on tensors"
     if node.target in GATHERS:
         return "it reads memory at places that its input says, which a stream cannot"
+    if node.target in FAST_PATH:
+        return (
+            "a fused layer of PyTorch; torch.backends.mha.set_fastpath_enabled(False) takes it apart"
+        )
     if torch.Tag.nondeterministic_seeded in node.target.tags:
         return "it draws random numbers"
     if {torch.Tag.dynamic_output_shape, torch.Tag.data_dependent_output} & set(node.target.tags):

@@ -21,6 +21,7 @@ from streamtensor.importer.program import Argument, Program, Result
 OPERATORS = "operators.txt"
 PLACE = re.compile(re.escape(OPERATORS) + r":(\d+)")
 FUNCTION = "partition"
+SUMMARY = re.compile(r"function '.*' cannot be compiled")
 
 
 @dataclass
@@ -94,6 +95,9 @@ def refused_operators(messages: str) -> dict[int, str]:
     for line in messages.splitlines():
         _, is_error, reason = line.partition("error: ")
         place = PLACE.search(line)
+        # The sum of the others, which stands at the first operator.
+        if SUMMARY.match(reason):
+            continue
         if is_error and place:
             found.setdefault(int(place.group(1)), PLACE.sub("this operator", reason).strip())
     return found
