@@ -30,11 +30,14 @@ def __getattr__(name: str) -> Any:
 def register_backend() -> None:
     """Makes `torch.compile(model, backend="streamtensor")` known where PyTorch is loaded.
 
-    An installed package is found by its entry point; this is for one that is only on
-    the path. Where PyTorch comes later, `streamtensor.compile` or `streamtensor.explain`
-    register too.
+    PyTorch finds an installed package by its entry point; this is for one that is only
+    on the path, or was installed before there was a backend.
     """
-    if "torch" in sys.modules:
+    if "torch" not in sys.modules:
+        return
+    from importlib.metadata import entry_points
+
+    if "streamtensor" not in entry_points(group="torch_dynamo_backends").names:
         from streamtensor.backend.entry import register
 
         register()

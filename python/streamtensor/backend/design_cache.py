@@ -99,22 +99,25 @@ def read_refusal(directory: Path) -> str:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Lets one process at a time compile a design; the others then find it."""
+    """Lets one process at a time compile a design; the others then find it.
+
+    The file stays: who waits on it and who comes later must mean the same one.
+    """
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        try:
-            yield
-        finally:
-            path.unlink(missing_ok=True)
+        yield
 
 
 def prune(folder: Path) -> None:
-    """Removes the designs that were not used for longest."""
-    used = []
+    """Removes the designs that were not used for longest, and what was never finished."""
+    designs, others = [], []
     for path in folder.iterdir():
-        if path.is_dir() and not path.name.startswith("."):
-            used.append((path.stat().st_mtime, path))
-    used.sort(reverse=True)
-    for moment, path in used[MOST_DESIGNS:]:
+        found = others if path.name.startswith(".") else designs
+        found.append((path.stat().st_mtime, path))
+    designs.sort(reverse=True)
+    for moment, path in designs[MOST_DESIGNS:] + others:
         if time.time() - moment > KEPT_SECONDS:
-            shutil.rmtree(path, ignore_errors=True)
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)

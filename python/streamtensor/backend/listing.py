@@ -72,6 +72,10 @@ class Listing:
         """Different designs that the parts on the device use."""
         return len({part.design for part in self.parts(DEVICE)})
 
+    def clear(self) -> None:
+        """Forgets the graphs so far, for example after `torch.compiler.reset()`."""
+        self.graphs.clear()
+
     def to_dict(self) -> dict[str, Any]:
         """The same as data that JSON can hold."""
         return {
@@ -84,7 +88,9 @@ class Listing:
 
     def __str__(self) -> str:
         if not self.graphs:
-            return "no graph has reached the device yet: the model was not called, or PyTorch cut none"
+            return (
+                "no graph has reached the device yet: the model was not called, or PyTorch cut none"
+            )
         on_device = self.parts(DEVICE)
         states = Counter(part.state for part in on_device)
         lines = [

@@ -48,11 +48,19 @@ def is_call(node: torch.fx.Node) -> bool:
     return node.op == "call_function"
 
 
+def is_operator(node: torch.fx.Node) -> bool:
+    """Tells an operator from Python's own functions, such as taking one of several results."""
+    return isinstance(node.target, torch._ops.OpOverload)
+
+
+def maker(node: torch.fx.Node) -> torch.fx.Node:
+    """The operator that makes the value of a call; what takes results apart stays with it."""
+    return node.args[0] if node.target is operator.getitem else node
+
+
 def computes(node: torch.fx.Node) -> bool:
     """Tells an operator that calculates from one that moves elements."""
-    return isinstance(node.target, torch._ops.OpOverload) and (
-        node.target.overloadpacket not in MOVES
-    )
+    return is_operator(node) and node.target.overloadpacket not in MOVES
 
 
 def values_of(node: torch.fx.Node) -> list[Any]:
@@ -62,16 +70,14 @@ def values_of(node: torch.fx.Node) -> list[Any]:
 
 def refusal(node: torch.fx.Node) -> str | None:
     """Returns why a design cannot have `node`, None where only the compiler can tell."""
-    if node.target is operator.getitem:
-        return refusal(node.args[0])
-    if not isinstance(node.target, torch._ops.OpOverload):
+    if maker(node) is not node:
+        return refusal(maker(node))
+    if not is_operator(node):
         return "it is no operator on tensors"
     if node.target in GATHERS:
         return "it reads memory at places that its input says, which a stream cannot"
     if node.target in FAST_PATH:
-        return (
-            "a fused layer of PyTorch; torch.backends.mha.set_fastpath_enabled(False) takes it apart"
-        )
+        return "a fused layer of PyTorch; torch.backends.mha.set_fastpath_enabled(False) takes it apart"
     if torch.Tag.nondeterministic_seeded in node.target.tags:
         return "it draws random numbers"
     if {torch.Tag.dynamic_output_shape, torch.Tag.data_dependent_output} & set(node.target.tags):

@@ -25,6 +25,8 @@ from streamtensor.backend.placement import (
     TABLES,
     computes,
     is_call,
+    is_operator,
+    maker,
     prepares_tables,
     refusal,
 )
@@ -74,8 +76,7 @@ class Splitter:
     def label(self, node: torch.fx.Node) -> Hashable | None:
         if node in self.reasons:
             return None
-        source = node.args[0] if not isinstance(node.target, torch._ops.OpOverload) else node
-        return self.blocks.get(source, "")
+        return self.blocks.get(maker(node), "")
 
     def split(self) -> list[Compiled]:
         """Returns the partitions in the order of the graph, each with its design."""
@@ -148,13 +149,11 @@ class Splitter:
         return False
 
     def refuse(self, nodes: list[torch.fx.Node], reason: str) -> None:
-        for node in nodes:
-            # An element of a result with several goes where the result is.
-            source = node if isinstance(node.target, torch._ops.OpOverload) else node.args[0]
-            for each in (source, *source.users):
-                if each is source or not isinstance(each.target, torch._ops.OpOverload):
-                    if is_call(each):
-                        self.reasons.setdefault(each, reason)
+        """Leaves operators to PyTorch, with what takes their results apart."""
+        for source in map(maker, nodes):
+            for node in (source, *source.users):
+                if maker(node) is source:
+                    self.reasons.setdefault(node, reason)
 
     def with_designs(self, partitions: list[Partition]) -> list[Compiled]:
         compiled = []
@@ -178,9 +177,7 @@ class Splitter:
         for node in self.graph.nodes:
             if node in self.reasons:
                 by_reason.setdefault(self.reasons[node], []).append(node)
-        return listed + [
-            describe_part(HOST, nodes, reason) for reason, nodes in by_reason.items()
-        ]
+        return listed + [describe_part(HOST, nodes, reason) for reason, nodes in by_reason.items()]
 
 
 def why_not_worth_it(nodes: list[torch.fx.Node], has_products: bool) -> str | None:
@@ -199,7 +196,7 @@ def describe_part(
     design: str | None = None,
     state: str | None = None,
 ) -> Part:
-    operators = [node for node in nodes if isinstance(node.target, torch._ops.OpOverload)]
+    operators = [node for node in nodes if is_operator(node)]
     names = Counter(str(node.target).removesuffix(".default") for node in operators or nodes)
     macs = sum(map(macs_of, nodes))
     return Part(where, common_path(nodes), why, dict(names), macs, design, state)
