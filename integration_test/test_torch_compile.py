@@ -25,7 +25,7 @@ from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 import streamtensor
-from streamtensor.backend import design_cache, device, entry
+from streamtensor.backend import design_cache, device, entry, large_products
 from streamtensor.backend.listing import DEVICE, HOST, Listing
 from streamtensor.backend.partitions import group_nodes
 from streamtensor.models.sources import load_model, resolve
@@ -173,6 +173,51 @@ def test_repeated_layers_are_compiled_once(listing: Listing, fresh_cache: Path) 
 def test_layers_of_different_sizes_are_one_design(listing: Listing) -> None:
     compare(nn.Sequential(nn.Linear(8, 6), nn.Linear(6, 4), nn.Linear(4, 2)), torch.randn(3, 8))
     assert len(listing.parts()) == 1
+
+
+class Head(nn.Module):
+    """A norm and products with weights in both orders, with and without a bias."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm, self.first = nn.LayerNorm(16), nn.Linear(16, 48)
+        self.second, self.third = nn.Parameter(torch.randn(48, 40)), nn.Linear(40, 37, bias=False)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.third(self.first(self.norm(x)) @ self.second)
+
+
+def test_large_weights_are_cut(listing: Listing, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Of 16x48, 48x40 and 40x37 floats: 3 and 8 equal shares, and 6, of which the last is smaller.
+    monkeypatch.setattr(large_products, "MOST_BYTES", 1024)
+    module = Head()
+    compare(module, torch.randn(1, 5, 16))
+    products = [part.macs for part in listing.parts(DEVICE) if part.macs]
+    assert products == 3 * [5 * 16 * 16] + 8 * [5 * 48 * 5] + 5 * [5 * 40 * 7] + [5 * 40 * 2]
+    assert listing.share_on_device == 1.0
+    x = torch.randn(1, 5, 16)
+    compiled = on_device(module)
+    for _ in range(2):
+        assert_same(compiled(x), module(x))
+        module.third.weight.mul_(2)
+
+
+def test_what_does_not_fit_is_made_smaller(listing: Listing) -> None:
+    """Results of 5 MB cannot be summed up on chip at once."""
+    compare(lambda x, weight: x @ weight, torch.randn(8, 4), torch.randn(4, 151936))
+    assert listing.share_on_device == 1.0
+
+
+def test_weights_stand_with_their_products(listing: Listing) -> None:
+    """An embedding is scaled before the layers and its transpose is used behind them."""
+    module = Stack(2)
+    embedding = nn.Embedding(10, 8)
+
+    def function(ids: torch.Tensor) -> torch.Tensor:
+        return module(embedding(ids) * 2 + 1) @ embedding.weight.t()
+
+    compare(function, torch.arange(4))
+    assert [part.operators.get("aten.permute") for part in listing.parts(DEVICE)] == [1, 1, 1]
 
 
 @pytest.mark.parametrize("family", FAMILIES)

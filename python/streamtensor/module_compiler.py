@@ -39,7 +39,12 @@ def compile_module(
     return compile_into(output_dir, target, write)
 
 
-def compile_into(output_dir: Path, target: str, write: Callable[[Path], object]) -> Path:
+def compile_into(
+    output_dir: Path,
+    target: str,
+    write: Callable[[Path], object],
+    arguments: Sequence[str] = (),
+) -> Path:
     """Compiles what `write` exports into a directory; returns the path of interface.json.
 
     The design keeps the export beside itself. Nothing is left of what fails.
@@ -53,7 +58,7 @@ def compile_into(output_dir: Path, target: str, write: Callable[[Path], object])
         design = Path(scratch) / "design"
         write(exported)
         with step(f"compiling for {target}"):
-            compile_export(exported, design, target)
+            compile_export(exported, design, target, arguments)
         shutil.move(exported, design / "export")
         replace_directory(design, output_dir)
     return output_dir / INTERFACE

@@ -15,7 +15,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -32,6 +32,9 @@ FOLDER = "designs"
 REFUSED = "refused.json"
 # What the compiler says of a device that it does not know.
 WRONG_TARGET = "expected a target among"
+# What it says of a design that does not fit, and the budgets to try one after another.
+TOO_LARGE = "--onchip-budget-bytes=N (smaller tiles"
+BUDGETS = (None, *(mebibytes << 20 for mebibytes in (8, 4, 2, 1)))
 MOST_DESIGNS = 256
 KEPT_SECONDS = 3600.0
 
@@ -77,7 +80,7 @@ def cached_design(partition: Partition, text: str, target: str) -> tuple[Path, b
             (exported / OPERATORS).write_text("".join(line + "\n" for line in partition.lines))
 
         try:
-            compile_into(directory, target, write)
+            compile_to_fit(directory, target, write)
         except ToolFailed as error:
             if WRONG_TARGET in error.messages:
                 # Not about this partition: nothing can be compiled.
@@ -91,6 +94,18 @@ def cached_design(partition: Partition, text: str, target: str) -> tuple[Path, b
         (directory / "csim").mkdir(exist_ok=True)
     prune(folder)
     return directory, True
+
+
+def compile_to_fit(directory: Path, target: str, write: Callable[[Path], object]) -> None:
+    """Compiles with less and less memory on chip, as long as the compiler says that this helps."""
+    for budget in BUDGETS:
+        arguments = () if budget is None else (f"--onchip-budget-bytes={budget}",)
+        try:
+            compile_into(directory, target, write, arguments)
+            return
+        except ToolFailed as error:
+            if TOO_LARGE not in error.messages or budget == BUDGETS[-1]:
+                raise
 
 
 def read_refusal(directory: Path) -> str:

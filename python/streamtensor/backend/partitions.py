@@ -4,12 +4,14 @@ Each operator for the device has a label: the repeated block that it stands in, 
 none. First, operators get a level: that of the operators before them, one more where
 label or place changes. Operators of one label and level form a group; an edge between
 groups always leads to a higher level, so that groups have no cycle. Then groups of one
-label are joined wherever no other path leads from one to the other.
+label are joined wherever no other path leads from one to the other. Operators that
+only weights and constants reach, such as the transpose of a weight, could come at any
+time: they get the highest level that their users allow, and so stand with these.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Collection, Hashable
 from typing import Any
 
 import torch
@@ -18,36 +20,61 @@ from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 from streamtensor.backend.placement import is_call
 
 PREFIX = "device_"
+# The level of inputs: below all others.
+FIRST = -(1 << 30)
 
 
 def group_nodes(
-    graph: torch.fx.Graph, label_of: Callable[[torch.fx.Node], Hashable | None]
+    graph: torch.fx.Graph,
+    label_of: Callable[[torch.fx.Node], Hashable | None],
+    weights: Collection[str] = (),
 ) -> list[list[torch.fx.Node]]:
     """Returns groups of operators that can be run as a whole, each in the graph's order.
 
-    `label_of` is None for an operator of the host. The groups are in the order of
-    their first operators.
+    `label_of` is None for an operator of the host, `weights` are names of inputs. The
+    groups are in the order of their first operators.
     """
+    labels = {node: label_of(node) if is_call(node) else None for node in graph.nodes}
     levels: dict[torch.fx.Node, int] = {}
-    group_of: dict[torch.fx.Node, Any] = {}
+    # In the order of the graph.
+    free: dict[torch.fx.Node, None] = {}
     for node in graph.nodes:
-        label = label_of(node) if is_call(node) else None
-        # An operator of the host is a group of its own.
-        own = node if label is None else label
-        level = 0
-        for source in node.all_input_nodes:
-            before = group_of[source]
-            same = before[0] == own and label is not None
-            level = max(level, levels[source] + (0 if same else 1))
-        levels[node] = level
-        group_of[node] = (own, level)
-    return join_groups(graph, group_of, label_of)
+        if node.op in ("placeholder", "get_attr"):
+            levels[node] = FIRST
+            if node.op == "get_attr" or node.name in weights:
+                free[node] = None
+        elif is_call(node) and all(source in free for source in node.all_input_nodes):
+            free[node] = None
+        else:
+            levels[node] = max(
+                (
+                    levels[source] + (0 if is_same(labels, source, node) else 1)
+                    for source in node.all_input_nodes
+                    if source in levels
+                ),
+                default=0,
+            )
+    for node in reversed(free):
+        if is_call(node):
+            levels[node] = min(
+                (levels[user] - (0 if is_same(labels, node, user) else 1) for user in node.users),
+                default=0,
+            )
+    # An operator of the host is a group of its own.
+    group_of = {
+        node: (node if labels[node] is None else labels[node], levels[node]) for node in graph.nodes
+    }
+    return join_groups(graph, group_of, labels)
+
+
+def is_same(labels: dict[torch.fx.Node, Any], one: torch.fx.Node, other: torch.fx.Node) -> bool:
+    return labels[one] is not None and labels[one] == labels[other]
 
 
 def join_groups(
     graph: torch.fx.Graph,
     group_of: dict[torch.fx.Node, Any],
-    label_of: Callable[[torch.fx.Node], Hashable | None],
+    labels: dict[torch.fx.Node, Hashable | None],
 ) -> list[list[torch.fx.Node]]:
     members: dict[Any, list[torch.fx.Node]] = {}
     for node in graph.nodes:
@@ -59,7 +86,7 @@ def join_groups(
                 users[group_of[source]].add(group_of[node])
     by_label: dict[Hashable, list[Any]] = {}
     for group, nodes in members.items():
-        label = label_of(nodes[0]) if is_call(nodes[0]) else None
+        label = labels[nodes[0]]
         if label is not None:
             by_label.setdefault(label, []).append(group)
     for groups in by_label.values():

@@ -19,6 +19,7 @@ import torch
 from streamtensor.backend.blocks import display_path, module_paths, repeated_blocks
 from streamtensor.backend.design_cache import cached_design
 from streamtensor.backend.graphs import macs_of
+from streamtensor.backend.large_products import cut_large_products
 from streamtensor.backend.listing import DEVICE, HOST, Part
 from streamtensor.backend.partitions import group_nodes
 from streamtensor.backend.placement import (
@@ -40,6 +41,7 @@ from streamtensor.errors import StreamTensorError
 from streamtensor.importer.lowering import UnsupportedOperators, lower
 from streamtensor.toolchain import ToolFailed
 
+SHARE = "it is a view of a weight that is too large for one design"
 # Operators outside of products that are worth a design of their own.
 FEWEST_OPERATORS = 3
 
@@ -61,12 +63,15 @@ class Splitter:
         self.graph = module.graph
         self.weights = weights
         self.target = target
-        self.blocks = repeated_blocks(self.graph)
+        shares = cut_large_products(self.graph, weights)
+        self.blocks = repeated_blocks(self.graph) | shares
         self.reasons: dict[torch.fx.Node, str] = {}
         self.designs: dict[str, tuple[Path, bool]] = {}
         for node in self.graph.nodes:
             if is_call(node) and (reason := refusal(node)):
                 self.reasons[node] = reason
+            elif is_call(node) and node.name in weights:
+                self.reasons[node] = SHARE
         weight_nodes = {node for node in self.graph.nodes if node.name in weights}
         tables = prepares_tables(self.graph, weight_nodes, set(self.reasons))
         for node in tables:
@@ -94,7 +99,7 @@ class Splitter:
     def find_partitions(self) -> list[Partition]:
         """Cuts the graph; groups that are not worth a design go to PyTorch."""
         while True:
-            groups = group_nodes(self.graph, self.label)
+            groups = group_nodes(self.graph, self.label, self.weights)
             has_products = any(macs_of(node) for group in groups for node in group)
             small = [
                 (group, reason)
