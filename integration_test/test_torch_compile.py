@@ -25,7 +25,7 @@ from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 import streamtensor
-from streamtensor.backend import design_cache, device, entry, large_products
+from streamtensor.backend import design_cache, device, entry, large_products, splitting
 from streamtensor.backend.listing import DEVICE, HOST, Listing
 from streamtensor.backend.partitions import group_nodes
 from streamtensor.models.sources import load_model, resolve
@@ -389,6 +389,18 @@ def test_a_design_that_fails_is_replaced_by_pytorch(
     assert "is not the kernel that interface.json describes" in capfd.readouterr().err
     assert [part.where for part in listing.parts()] == [HOST]
     assert "its design failed" in str(listing)
+
+
+def test_faults_of_ours_leave_the_graph_to_pytorch(
+    listing: Listing, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture
+) -> None:
+    def fail(*_: Any) -> None:
+        raise KeyError("a fault")
+
+    monkeypatch.setattr(splitting, "make_partition", fail)
+    compare(lambda x: x @ x.t(), torch.randn(4, 8))
+    assert capfd.readouterr().err.count("could not be split: KeyError: 'a fault'") == 1
+    assert [(part.where, part.macs) for part in listing.parts()] == [(HOST, 4 * 8 * 4)]
 
 
 def test_compile_returns_a_module() -> None:

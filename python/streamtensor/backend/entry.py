@@ -20,7 +20,8 @@ from streamtensor.backend.device import DevicePartition
 from streamtensor.backend.graphs import tidy, trace_graph
 from streamtensor.backend.listing import HOST, GraphListing, Listing, Part
 from streamtensor.backend.partitions import cut
-from streamtensor.backend.splitting import Splitter, identity, weight_names
+from streamtensor.backend.placement import is_call
+from streamtensor.backend.splitting import Splitter, describe_part, identity, weight_names
 from streamtensor.dtypes import dtype_name
 from streamtensor.errors import StreamTensorError
 from streamtensor.importer.locations import TORCH_ROOT, short_path
@@ -117,6 +118,7 @@ class CompiledGraph:
                     raise
                 except Exception as error:
                     reason = f"PyTorch cannot trace it: {type(error).__name__}: {first_line(error)}"
+                    self.by_sizes[key] = self.module
                     return self.run_in_pytorch(inputs, reason)
                 self.by_sizes[key] = run
             return run(*inputs)
@@ -127,6 +129,7 @@ class CompiledGraph:
             for value, static in zip(inputs, self.is_static, strict=True)
             if isinstance(value, torch.Tensor) and static
         }
+        weights |= set(map(identity, (*self.module.parameters(), *self.module.buffers())))
         entry = GraphListing(describe_inputs(inputs, self.is_static), self.ends)
         traced = trace_graph(
             self.module, inputs, lambda graph: SplitGraph(graph, weights, entry, self.target)
@@ -164,7 +167,13 @@ class SplitGraph:
 
     def __call__(self, *inputs: Any) -> Any:
         if not self.is_split:
-            self.split(list(inputs))
+            try:
+                self.split(list(inputs))
+            except StreamTensorError:
+                raise
+            except Exception as error:
+                self.give_up(f"it could not be split: {type(error).__name__}: {first_line(error)}")
+            self.is_split = True
         with torch.no_grad():
             return self.module(*inputs)
 
@@ -178,7 +187,14 @@ class SplitGraph:
         for name, each, part in zip(names, compiled, self.entry.parts, strict=False):
             run = DevicePartition(each.design, each.partition.program)
             setattr(self.module, name, PartitionModule(run, getattr(self.module, name), part))
-        self.is_split = True
+
+    def give_up(self, reason: str) -> None:
+        """Leaves the whole graph to PyTorch, where it runs as it was traced."""
+        say(f"a graph runs in PyTorch, which is a fault of ours: {reason}")
+        self.entry.parts[:] = [
+            describe_part(HOST, list(filter(is_call, self.module.graph.nodes)), reason)
+        ]
+        self.module.recompile()
 
 
 class PartitionModule(torch.nn.Module):
