@@ -308,6 +308,13 @@ def keeps_strides(x: torch.Tensor) -> list:
     return [x.t() * 2 + x.t().exp(), x.t()[1:].contiguous().view(-1), x.t()]
 
 
+def overlaps(x: torch.Tensor) -> tuple:
+    """Views whose elements share memory leave the device, and are read by the host."""
+    wide = x.exp().expand(3, 4, 8)
+    windows = (x * 2).unfold(1, 3, 2)
+    return torch.sort(wide)[0], torch.sort(windows)[0], wide, windows
+
+
 def masks(x: torch.Tensor) -> tuple:
     return torch.where(x > 0, x, -1.0), x.masked_fill(x > 0, 0.0)
 
@@ -331,6 +338,7 @@ def is_double(x: torch.Tensor) -> torch.Tensor:
         (writes_its_input, [torch.arange(32.0).view(4, 8)]),
         (returns_integers, [torch.arange(12).view(3, 4)]),
         (keeps_strides, [torch.arange(32.0).view(4, 8) / 32]),
+        (overlaps, [torch.arange(32.0).view(4, 8) / 32]),
         (masks, [torch.arange(32.0).view(4, 8) - 10]),
         (draws, [torch.arange(32.0).view(4, 8)]),
         (takes_places, [torch.arange(12.0).view(3, 4)]),

@@ -51,6 +51,7 @@ def design_key(partition: Partition, text: str, target: str) -> str:
         "text": text,
         "manifest": manifest_of(partition.program, with_weights=False),
         "target": target,
+        "budgets": BUDGETS,
         "compiler": compiler_hash(compiler, compiler.stat().st_mtime_ns),
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:24]

@@ -82,7 +82,15 @@ class DevicePartition:
 
 
 def with_strides(tensor: torch.Tensor, strides: Sequence[int]) -> torch.Tensor:
-    if tensor.stride() == tuple(strides):
+    """Returns the same elements with the given strides, which may overlap as those of views."""
+    if tensor.stride() == tuple(strides) or not tensor.numel():
         return tensor
     result = torch.empty_strided(tensor.shape, strides, dtype=tensor.dtype)
-    return result.copy_(tensor)
+    if not torch._debug_has_internal_overlap(result):
+        return result.copy_(tensor)
+    places = torch.zeros((), dtype=torch.int64)
+    for extent, stride in zip(tensor.shape, strides, strict=True):
+        places = places.unsqueeze(-1) + torch.arange(extent) * stride
+    memory = result.as_strided((int(places.max()) + 1,), (1,))
+    memory[places.reshape(-1)] = tensor.reshape(-1)
+    return result
