@@ -208,6 +208,20 @@ def test_what_does_not_fit_is_made_smaller(listing: Listing) -> None:
     assert listing.share_on_device == 1.0
 
 
+def test_what_is_too_large_as_a_whole_is_halved(listing: Listing) -> None:
+    """Sixteen products and softmaxes, no two of the same size, on the smallest device."""
+    steps = [nn.Sequential(nn.Linear(n, n + 1), nn.Softmax(-1)) for n in range(16, 32)]
+    module, x = nn.Sequential(*steps), torch.randn(4, 16)
+    compiled = torch.compile(module, backend="streamtensor", options={"target": "kv260"})
+    assert_same(compiled(x), module(x))
+    parts = listing.parts(DEVICE)
+    total = 4 * sum(n * (n + 1) for n in range(16, 32))
+    assert len(parts) > 1
+    assert sum(part.macs for part in parts) == total
+    # About half each: no more than a product of the largest size from the middle.
+    assert max(part.macs for part in parts) <= total / 2 + 4 * 31 * 32
+
+
 def test_weights_stand_with_their_products(listing: Listing) -> None:
     """An embedding is scaled before the layers and its transpose is used behind them."""
     module = Stack(2)

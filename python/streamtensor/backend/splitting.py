@@ -37,8 +37,7 @@ from streamtensor.backend.programs import (
     make_partition,
     refused_operators,
 )
-from streamtensor.errors import StreamTensorError
-from streamtensor.importer.lowering import UnsupportedOperators, lower
+from streamtensor.importer.lowering import LoweringFailed, UnsupportedOperators, lower
 from streamtensor.toolchain import ToolFailed
 
 SHARE = "it is a view of a weight that is too large for one design"
@@ -65,6 +64,7 @@ class Splitter:
         self.target = target
         shares = cut_large_products(self.graph, weights)
         self.blocks = repeated_blocks(self.graph) | shares
+        self.halves: dict[torch.fx.Node, tuple[str, str]] = {}
         self.reasons: dict[torch.fx.Node, str] = {}
         self.designs: dict[str, tuple[Path, bool]] = {}
         for node in self.graph.nodes:
@@ -81,7 +81,7 @@ class Splitter:
     def label(self, node: torch.fx.Node) -> Hashable | None:
         if node in self.reasons:
             return None
-        return self.blocks.get(maker(node), "")
+        return self.halves.get(maker(node)) or self.blocks.get(maker(node), "")
 
     def split(self) -> list[Compiled]:
         """Returns the partitions in the order of the graph, each with its design."""
@@ -141,17 +141,37 @@ class Splitter:
         except ToolFailed as error:
             refused = refused_operators(error.messages) if error.code == 1 else {}
             reason = first_error(error.messages) if error.code == 1 else str(error).splitlines()[0]
-        except StreamTensorError as error:
-            if not str(error).startswith("torch-mlir"):
-                raise
+        except LoweringFailed as error:
             refused, reason = {}, str(error)
         for partition in same:
             known = {n: why for n, why in refused.items() if 1 <= n <= len(partition.nodes)}
             for number, why in known.items():
                 self.refuse([partition.nodes[number - 1]], why)
-            if not known:
+            if not known and not self.halve(partition):
                 self.refuse(partition.nodes, reason)
         return False
+
+    def halve(self, partition: Partition) -> bool:
+        """Cuts a partition that is refused as a whole, and for no operator of it, in two.
+
+        Each half has about half of the multiply-accumulates. Returns whether it could
+        be cut: one product, or one operator, is never.
+        """
+        sizes = [macs_of(node) for node in partition.nodes]
+        if not any(sizes):
+            sizes = [int(computes(node)) for node in partition.nodes]
+        if sum(map(bool, sizes)) < 2:
+            return False
+        container, path = self.label(partition.nodes[0]) or ("", "")
+        done, half = 0, 0
+        for node, size in zip(partition.nodes, sizes, strict=True):
+            # The second half begins with the first product past the middle.
+            if size and done and (done + size > sum(sizes) / 2):
+                half = 1
+            done += size
+            if maker(node) is node:
+                self.halves[node] = (f"{container}/{half}", f"{path}/{half}")
+        return True
 
     def refuse(self, nodes: list[torch.fx.Node], reason: str) -> None:
         """Leaves operators to PyTorch, with what takes their results apart."""

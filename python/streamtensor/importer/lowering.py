@@ -24,7 +24,11 @@ PIPELINES = (
 FOREIGN_OP = re.compile(r"\b((?:tm_tensor|torch_c|torch|ml_program)\.[A-Za-z_.]+)")
 
 
-class UnsupportedOperators(StreamTensorError):
+class LoweringFailed(StreamTensorError):
+    """A program cannot be lowered."""
+
+
+class UnsupportedOperators(LoweringFailed):
     """Operators that cannot be lowered, all of them: `findings` in the order of the graph."""
 
     def __init__(self, findings: list[Finding]) -> None:
@@ -35,7 +39,8 @@ class UnsupportedOperators(StreamTensorError):
 def lower(program: Program) -> str:
     """Returns the text of a module with one public function.
 
-    Every operator that cannot be compiled is named in one `UnsupportedOperators`.
+    Every operator that cannot be compiled is named in one `UnsupportedOperators`; a
+    failure that no operator explains is a `LoweringFailed`.
     """
     names = [argument.source for argument in program.arguments]
     result = run_in_child(
@@ -46,7 +51,7 @@ def lower(program: Program) -> str:
     findings = diagnose(program, lower_graph, foreign_ops)
     if findings:
         raise UnsupportedOperators(findings)
-    raise StreamTensorError(describe_whole(result))
+    raise LoweringFailed(describe_whole(result))
 
 
 def lower_graph(
