@@ -103,7 +103,7 @@ private:
 /// What a user can do about a board that XRT cannot open.
 std::string adviceOnBoards() {
   if (!std::getenv("XILINX_XRT"))
-    return "XILINX_XRT is not set: run the setup.sh of the XRT installation";
+    return "run the setup.sh of the XRT installation, which sets XILINX_XRT";
   return "check the board with 'xbutil examine', or run without one: --device "
          "csim";
 }

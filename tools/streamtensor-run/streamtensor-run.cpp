@@ -53,9 +53,8 @@ int main(int argc, char **argv) {
     }
     const CommandLine line(
         argc, argv, {"inputs", "outputs", "json", "device", "xclbin"}, 1);
-    const RunOptions options = {line.positional(0), line.required("inputs"),
-                                line.required("outputs"),
-                                line.optional("json")};
-    runDesign(*makeDevice(line, name), options);
+    runDesign(*makeDevice(line, name),
+              {line.positional(0), line.required("inputs"),
+               line.required("outputs"), line.optional("json")});
   });
 }
