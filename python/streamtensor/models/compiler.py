@@ -144,7 +144,7 @@ model.xclbin:
 \t@test -n "$(PLATFORM)" || {{ echo "expected PLATFORM=NAME but got none" >&2; exit 2; }}
 \tfor design in $(DESIGNS); do $(MAKE) -C $$design hls PLATFORM=$(PLATFORM) || exit 1; done
 \t$(VPP) -l -t hw --platform $(PLATFORM) $(DESIGNS:%=--config %/connectivity.cfg) \\
-\t  $(foreach design,$(DESIGNS),$(wildcard $(design)/*.xo)) -o $@
+\t  $(DESIGNS:%=%/*.xo) -o $@
 
 simulated-xclbin:
 \tprintf 'streamtensor simulated xclbin\\n{lines}' > simulated.xclbin
