@@ -253,6 +253,14 @@ def test_files_that_are_something_else(append: Path, tmp_path: Path) -> None:
     done = run(*command, "--inputs", source, "--xclbin", moved, env=SIMULATION)
     assert done.returncode == 1
     assert f"cannot load kernel 'append' from '{moved}': " in done.stderr
+    # One that was made before the kernel changed.
+    stale = tmp_path / "stale.xclbin"
+    stale.write_text(moved.read_text())
+    stale.with_name("stale.xclbin.kernels").write_text("12ab append\n")
+    done = run(*command, "--inputs", source, "--xclbin", stale, env=SIMULATION)
+    digest = run("sha256sum", append / "hls/kernel.cpp").stdout.split()[0]
+    assert done.returncode == 1
+    assert f"another kernel.cpp: expected SHA-256 {digest} but got 12ab; make" in done.stderr
     for data, message in (
         (b"", "is no safetensors file: it has 0 bytes"),
         (b"\x08" + 7 * b"\0" + b'{"arg0":', "expected '{' at byte 8 of its header"),
@@ -263,6 +271,20 @@ def test_files_that_are_something_else(append: Path, tmp_path: Path) -> None:
         done = run(*command, "--inputs", other, env=NO_BOARD)
         assert done.returncode == 1 and message in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_the_vendor_flow(append: Path, tmp_path: Path) -> None:
+    """What `make link` leaves for the checks above; a stand-in for v++ says what it is called by."""
+    design = tmp_path / "append"
+    subprocess.run(["cp", "-r", append, design], check=True)
+    vendor = tmp_path / "v++"
+    vendor.write_text('#!/bin/sh\necho "$@"\nfor file; do :; done\ntouch "$file"\n')
+    vendor.chmod(0o755)
+    done = run("make", "-C", design, "link", "PLATFORM=board", f"VPP={vendor}")
+    assert done.returncode == 0, done.stderr
+    assert "-l -t hw --platform board --config connectivity.cfg append.xo" in done.stdout
+    digest = run("sha256sum", design / "hls/kernel.cpp").stdout.split()[0]
+    assert (design / "append.xclbin.kernels").read_text() == f"{digest} append\n"
 
 
 @pytest.mark.parametrize(

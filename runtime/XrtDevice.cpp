@@ -19,6 +19,7 @@
 #include <cstdlib>
 #include <experimental/xrt_xclbin.h>
 #include <filesystem>
+#include <fstream>
 #include <mutex>
 #include <set>
 #include <xrt/xrt_kernel.h>
@@ -146,6 +147,18 @@ void move(const char *action, uint64_t bytes, Fn &&fn) {
                 " bytes of memory of the board: " + error.what() +
                 "; check the board with 'xbutil examine'");
   }
+}
+
+/// The SHA-256 of the kernel.cpp that `function` in an executable was made of:
+/// `make link` writes it beside the executable, a line `HASH FUNCTION` per
+/// kernel. Empty where nothing says it.
+std::string kernelHash(const std::string &executable,
+                       const std::string &function) {
+  std::ifstream file(executable + ".kernels");
+  for (std::string hash, name; file >> hash >> name;)
+    if (name == function)
+      return hash;
+  return "";
 }
 
 /// A number from 0 to 2^31 - 1 in the variable `name`, or `value` without it.
@@ -288,6 +301,13 @@ void XrtDevice::checkKernel(const DesignInterface &design) const {
                   std::to_string(kernel.get_num_args()) +
                   " arguments but design '" + design.directory + "' expected " +
                   std::to_string(expected) + "; link the executable again");
+    const std::string hash = kernelHash(loaded, design.function);
+    if (!hash.empty() && hash != design.kernelSha256)
+      throw Error("kernel '" + design.function + "' of '" + loaded +
+                  "' was made of another text than design '" +
+                  design.directory + "' has: expected SHA-256 " +
+                  design.kernelSha256 + " but got " + hash +
+                  "; link the executable again");
     return;
   }
   throw Error("'" + loaded + "' has no kernel '" + design.function +

@@ -9,7 +9,9 @@
 // Runs designs on a board through XRT (docs/boards.md). Its executable is
 // looked for in this order: the file that the options name, `DIR/FUNCTION
 // .xclbin` of the design, `model.xclbin` beside the design's directory. A board
-// holds one executable; designs that run together are kernels of one.
+// holds one executable; designs that run together are kernels of one. FILE
+// .kernels beside an executable, where there is one, says of which kernel.cpp
+// each kernel was made.
 //
 // XRT allocates a buffer in a bank of memory, which it knows by the kernel's
 // argument (`group_id`), while a buffer of this interface exists before it is

@@ -332,6 +332,26 @@ TEST_F(XrtDeviceTest, AnExecutableMustBeOfTheDesign) {
                 "' expected 4; link the executable again");
 }
 
+TEST_F(XrtDeviceTest, AnExecutableMustBeOfTheSameKernel) {
+  makeBoardDesign(directory.path, "append", {0, 1, 2});
+  const std::string executable = (directory.path / "append.xclbin").string();
+  writeFile(executable + ".kernels", "12ab other\n34cd append\n");
+  const std::string error = errorOfOpen(directory.path.string());
+  EXPECT_EQ(error.rfind("kernel 'append' of '" + executable +
+                            "' was made of another text than design '" +
+                            directory.path.string() +
+                            "' has: expected SHA-256 ",
+                        0),
+            0u)
+      << error;
+  EXPECT_NE(error.find(" but got 34cd; link the executable again"),
+            std::string::npos)
+      << error;
+  // Nothing is said of this kernel.
+  writeFile(executable + ".kernels", "12ab other\n");
+  EXPECT_EQ(errorOfOpen(directory.path.string()), "no error");
+}
+
 TEST_F(XrtDeviceTest, ABoardHoldsOneExecutable) {
   const fs::path append = directory.path / "append";
   makeBoardDesign(append, "append", {0, 1, 2});

@@ -58,6 +58,7 @@ TEST(Host, SizesFollowFromDimensions) {
   // only after it.
   const std::string text =
       emit({"f",
+            "5a",
             {input("arg0", {11, 8}, {"past + 2 * rows", "8"}),
              input("arg1", {9}, {"2 * rows + 1"})},
             {{"past", 1, 3}, {"rows", 1, 4}}});
@@ -79,13 +80,23 @@ TEST(Host, ASizeThatNoInputDecidesIsAnOption) {
   // A rounded size has many causes, and results are no inputs.
   HostArgument result = input("result0", {8}, {"n"});
   result.role = "output";
-  const std::string text = emit(
-      {"f", {input("arg0", {2}, {"ceildiv(n, 4)"}), result}, {{"n", 1, 8}}});
+  const std::string text =
+      emit({"f",
+            "5a",
+            {input("arg0", {2}, {"ceildiv(n, 4)"}), result},
+            {{"n", 1, 8}}});
   EXPECT_TRUE(contains(text, "checkSize(\"n\", options.number(\"n\"), 1, 8)"))
       << text;
   EXPECT_TRUE(contains(text, "--n N  (a size that no input decides)")) << text;
   EXPECT_TRUE(contains(text, "\"timeout-ms\", \"n\"}")) << text;
   EXPECT_TRUE(contains(text, "{ceildiv(n_n, 4)}")) << text;
+}
+
+TEST(Host, TheExecutableMustBeOfTheKernel) {
+  const std::string text = emit({"f", "5a", {input("x", {4}, {})}, {}});
+  EXPECT_TRUE(contains(text, "directory + \"/f.xclbin\"), \"f\",\n"
+                             "      \"5a\");"))
+      << text;
 }
 
 TEST(Host, ArgumentsInOrderOfTheirRoles) {
@@ -95,7 +106,7 @@ TEST(Host, ArgumentsInOrderOfTheirRoles) {
   HostArgument space = input("space", {4}, {});
   space.role = "workspace";
   const std::string text =
-      emit({"f", {weight, input("x", {4}, {}), space}, {}});
+      emit({"f", "5a", {weight, input("x", {4}, {}), space}, {}});
   EXPECT_TRUE(contains(text, "readWeight(k_w, directory + \"/weights/w.bin\")"))
       << text;
   EXPECT_TRUE(contains(text, "upload(w_memory, w_data)")) << text;
@@ -107,7 +118,7 @@ TEST(Host, ArgumentsInOrderOfTheirRoles) {
 
 TEST(Host, RefusesWhatABoardCannotHold) {
   // 2^30 floats.
-  EXPECT_EQ(errorOf({"f", {input("arg0", {1 << 30}, {})}, {}}),
+  EXPECT_EQ(errorOf({"f", "5a", {input("arg0", {1 << 30}, {})}, {}}),
             "expected an argument below 4 GB, the limit of a buffer of XRT, "
             "but 'arg0' has 4294967296 bytes; split the tensor in the model");
 }

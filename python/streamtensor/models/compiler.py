@@ -145,6 +145,8 @@ model.xclbin:
 \tfor design in $(DESIGNS); do $(MAKE) -C $$design hls PLATFORM=$(PLATFORM) || exit 1; done
 \t$(VPP) -l -t hw --platform $(PLATFORM) $(DESIGNS:%=--config %/connectivity.cfg) \\
 \t  $(DESIGNS:%=%/*.xo) -o $@
+\tfor object in $(DESIGNS:%=%/*.xo); do echo "$$(sha256sum <$$(dirname $$object)/hls/kernel.cpp | \\
+\t  cut -d' ' -f1) $$(basename $$object .xo)"; done >$@.kernels
 
 simulated-xclbin:
 \tprintf 'streamtensor simulated xclbin\\n{lines}' > simulated.xclbin

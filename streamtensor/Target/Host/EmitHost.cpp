@@ -322,7 +322,8 @@ void HostEmitter::emitBoard() {
         "  const xrt::kernel kernel = loadKernel(\n"
         "      device, options.get(\"xclbin\", directory + "
      << quoted("/" + design.function + ".xclbin") << "), "
-     << quoted(design.function) << ");\n";
+     << quoted(design.function) << ",\n      " << quoted(design.kernelSha256)
+     << ");\n";
   for (auto [index, argument] : llvm::enumerate(design.arguments))
     os << "  xrt::bo " << argument.variable
        << "_memory = allocate(device, kernel, " << index << ", "

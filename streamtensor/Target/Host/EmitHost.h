@@ -54,6 +54,7 @@ struct HostParameter {
 
 struct HostDesign {
   std::string function;
+  std::string kernelSha256; ///< of hls/kernel.cpp
   std::vector<HostArgument> arguments;
   std::vector<HostParameter> parameters; ///< behind the arguments
 };

@@ -433,8 +433,18 @@ inline xrt::device openBoard(unsigned board) {
   }
 }
 
+/// `sha256` is that of the kernel.cpp beside this program. `make link` writes
+/// beside the executable of which ones its kernels were made, a line `HASH
+/// FUNCTION` each.
 inline xrt::kernel loadKernel(xrt::device &device, const std::string &xclbin,
-                              const std::string &function) {
+                              const std::string &function,
+                              const std::string &sha256) {
+  std::ifstream kernels(xclbin + ".kernels");
+  for (std::string hash, name; kernels >> hash >> name;)
+    if (name == function && hash != sha256)
+      fail("kernel '" + function + "' of '" + xclbin +
+           "' was made of another kernel.cpp: expected SHA-256 " + sha256 +
+           " but got " + hash + "; make the executable again with 'make link'");
   try {
     return xrt::kernel(device, device.load_xclbin(xclbin), function);
   } catch (const std::exception &error) {
@@ -478,10 +488,14 @@ inline double launch(xrt::run &run, unsigned timeoutMs) {
   const auto start = std::chrono::steady_clock::now();
   run.start();
   const ert_cmd_state state = run.wait(std::chrono::milliseconds(timeoutMs));
+  if (state == ERT_CMD_STATE_ERROR || state == ERT_CMD_STATE_ABORT)
+    fail("the kernel failed: state " + std::to_string(state) +
+         " of ert_cmd_state; reset the board with 'xbutil reset'");
   if (state != ERT_CMD_STATE_COMPLETED)
     fail("the kernel did not end within " + std::to_string(timeoutMs) +
          " ms: state " + std::to_string(state) +
-         " of ert_cmd_state; reset the board with 'xbutil reset'");
+         " of ert_cmd_state; reset the board with 'xbutil reset', or give it "
+         "more time with --timeout-ms");
   const std::chrono::duration<double> seconds =
       std::chrono::steady_clock::now() - start;
   return seconds.count();

@@ -84,7 +84,10 @@ static std::string makefile(StringRef function, StringRef part,
     os << "--vivado.prop "
           "run.impl_1.STEPS.OPT_DESIGN.TCL.PRE=$(abspath floorplan.tcl) ";
   os << function
-     << ".xo -o $@\n\n"
+     << ".xo -o $@\n"
+        "\tprintf '%s "
+     << function
+     << "\\n' $$(sha256sum <hls/kernel.cpp | cut -d' ' -f1) >$@.kernels\n\n"
         "host: host/host\n\n"
         "host/host: host/main.cpp host/st_host.h\n"
         "\t$(CXX) -std=c++17 -O2 host/main.cpp $(XRT_FLAGS) -lxrt_coreutil "
@@ -132,9 +135,10 @@ static LogicalResult writeFile(ModuleOp module, StringRef directory,
 }
 
 /// The design as its host program sees it.
-static HostDesign hostDesign(const DesignInfo &design) {
+static HostDesign hostDesign(const DesignInfo &design, StringRef kernelSha256) {
   HostDesign host;
   host.function = design.function;
+  host.kernelSha256 = kernelSha256.str();
   for (const ArgumentInfo &argument : design.arguments) {
     HostArgument &each = host.arguments.emplace_back();
     each.name = argument.name;
@@ -488,7 +492,7 @@ LogicalResult streamtensor::writeDesign(ModuleOp module,
     });
   std::string host;
   llvm::raw_string_ostream hostStream(host);
-  if (!emitHost(hostDesign(*design), hostStream, error))
+  if (!emitHost(hostDesign(*design, hash), hostStream, error))
     return module.emitError() << error;
   std::string make = makefile(design->function, device->part, device->clockMHz,
                               !floorplan.empty());
