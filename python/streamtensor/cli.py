@@ -200,11 +200,11 @@ def command_run(options: argparse.Namespace) -> int:
 
     from streamtensor.toolchain import find_tool
 
-    command = [str(find_tool("streamtensor-run")), options.directory]
+    arguments = device_arguments(options)
+    command = [str(find_tool("streamtensor-run")), options.directory, *arguments]
     command += ["--inputs", options.inputs, "--outputs", options.outputs]
     if options.json:
         command += ["--json", options.json]
-    command += device_arguments(options)
     with subprocess.Popen(command) as process:
         try:
             code = process.wait()
