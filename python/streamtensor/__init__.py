@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from streamtensor.errors import StreamTensorError
 
-__all__ = ["StreamTensorError", "compile", "export", "run"]
+__all__ = ["StreamTensorError", "compile", "explain", "export", "run"]
 
 
 def __getattr__(name: str) -> Any:
@@ -19,4 +20,27 @@ def __getattr__(name: str) -> Any:
         from streamtensor import api
 
         return getattr(api, name)
+    if name == "explain":
+        from streamtensor.backend.entry import explain
+
+        return explain
     raise AttributeError(f"module 'streamtensor' has no attribute '{name}'")
+
+
+def register_backend() -> None:
+    """Makes `torch.compile(model, backend="streamtensor")` known where PyTorch is loaded.
+
+    PyTorch finds an installed package by its entry point; this is for one that is only
+    on the path, or was installed before there was a backend.
+    """
+    if "torch" not in sys.modules:
+        return
+    from importlib.metadata import entry_points
+
+    if "streamtensor" not in entry_points(group="torch_dynamo_backends").names:
+        from streamtensor.backend.entry import register
+
+        register()
+
+
+register_backend()

@@ -13,6 +13,7 @@ import torch
 
 from streamtensor.errors import StreamTensorError
 from streamtensor.module_compiler import INTERFACE, compile_module
+from streamtensor.precision import refuse_precision
 from streamtensor.toolchain import run_tool
 from streamtensor.weights import write_safetensors
 
@@ -24,28 +25,45 @@ def compile(
     model: torch.nn.Module | str,
     example_inputs: Any = None,
     *,
-    output_dir: str | os.PathLike,
+    output_dir: str | os.PathLike | None = None,
     target: str = "u55c",
+    precision: str = "f32",
     dynamic_shapes: Any = None,
     **options: Any,
-) -> Path:
+) -> Any:
     """Compiles a module called on `example_inputs`, or a language model by name or path.
 
-    For a language model `options` are `max_length`, `chunk` and `random_weights` (a
-    seed). Returns the directory. Raises `StreamTensorError` with the reason; the
-    directory is then as it was.
+    Without `output_dir`, a module becomes a module: one that computes the same, on the
+    device as far as it can (`streamtensor.backend.module.CompiledModule`). With it, the
+    whole of the module becomes one design in that directory, which is returned; so is
+    that of a language model, for which `options` are `max_length`, `chunk` and
+    `random_weights` (a seed). Raises `StreamTensorError` with the reason; a directory
+    is then as it was.
     """
-    output = Path(output_dir)
+    refuse_precision(precision)
     if isinstance(model, str):
+        if output_dir is None:
+            raise StreamTensorError(
+                f"expected output_dir for the language model '{model}': its designs are kept there"
+            )
         from streamtensor.models.compiler import CompileOptions, compile_model
         from streamtensor.models.sources import resolve
 
         source = resolve(model, options.pop("random_weights", None))
-        return compile_model(source, output, CompileOptions(target=target, **options))
+        return compile_model(source, Path(output_dir), CompileOptions(target=target, **options))
     if options:
         raise TypeError(f"unexpected options for a module: {', '.join(options)}")
-    compile_module(model, example_inputs, output, target, dynamic_shapes)
-    return output
+    if output_dir is not None:
+        compile_module(model, example_inputs, Path(output_dir), target, dynamic_shapes)
+        return Path(output_dir)
+    if dynamic_shapes is not None:
+        raise StreamTensorError(
+            "expected output_dir with dynamic_shapes: a module is compiled anew for each set of "
+            "sizes, a design of run-time sizes is kept in a directory"
+        )
+    from streamtensor.backend.module import CompiledModule
+
+    return CompiledModule(model, example_inputs, target)
 
 
 def run(

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from streamtensor.errors import StreamTensorError, UsageError
+from streamtensor.precision import PRECISIONS, refuse_precision
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -116,7 +117,7 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--target", default="u55c", help="device to compile for (%(default)s)")
     parser.add_argument(
         "--precision",
-        choices=["f32", "f16", "bf16", "w8a8", "w4a8"],
+        choices=PRECISIONS,
         default="f32",
         help="arithmetic of the layers (%(default)s)",
     )
@@ -139,7 +140,7 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
 
 
 def command_compile(options: argparse.Namespace) -> int:
-    refuse_precision(options)
+    refuse_precision(options.precision)
     output = Path(options.output_dir)
     if is_factory(options.model):
         from streamtensor.module_compiler import compile_factory
@@ -156,13 +157,6 @@ def command_compile(options: argparse.Namespace) -> int:
 
 def is_factory(model: str) -> bool:
     return ".py:" in model
-
-
-def refuse_precision(options: argparse.Namespace) -> None:
-    if options.precision != "f32":
-        raise StreamTensorError(
-            f"precision '{options.precision}' cannot be compiled yet; use --precision f32"
-        )
 
 
 def add_run(commands: Any) -> None:
@@ -243,7 +237,7 @@ def add_simulate(commands: Any) -> None:
 
 
 def command_simulate(options: argparse.Namespace) -> int:
-    refuse_precision(options)
+    refuse_precision(options.precision)
     from streamtensor import simulation
     from streamtensor.designs import find_compiled
 
@@ -308,7 +302,7 @@ def add_generate(commands: Any) -> None:
 def command_generate(options: argparse.Namespace) -> int:
     if options.chat and options.prompt is None:
         raise UsageError("--chat needs --prompt")
-    refuse_precision(options)
+    refuse_precision(options.precision)
     from streamtensor.runtime import command
 
     return command.command_generate(options, device_arguments(options))
@@ -334,7 +328,7 @@ def add_evaluate(commands: Any) -> None:
 
 
 def command_evaluate(options: argparse.Namespace) -> int:
-    refuse_precision(options)
+    refuse_precision(options.precision)
     from streamtensor.runtime import evaluate
 
     return evaluate.command_evaluate(options)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,24 @@ def compile_module(
     module: torch.nn.Module, inputs: Any, output_dir: Path, target: str, dynamic_shapes: Any = None
 ) -> Path:
     """Exports a module and compiles it; returns the path of interface.json."""
+
+    def write(directory: Path) -> None:
+        with step("exporting the module"):
+            export(module, inputs, directory, dynamic_shapes=dynamic_shapes)
+
+    return compile_into(output_dir, target, write)
+
+
+def compile_into(
+    output_dir: Path,
+    target: str,
+    write: Callable[[Path], object],
+    arguments: Sequence[str] = (),
+) -> Path:
+    """Compiles what `write` exports into a directory; returns the path of interface.json.
+
+    The design keeps the export beside itself. Nothing is left of what fails.
+    """
     output_dir = output_dir.absolute()
     check_replaceable(output_dir, [INTERFACE])
     output_dir.parent.mkdir(parents=True, exist_ok=True)
@@ -37,20 +56,27 @@ def compile_module(
     with tempfile.TemporaryDirectory(prefix=prefix, dir=output_dir.parent) as scratch:
         exported = Path(scratch) / "export"
         design = Path(scratch) / "design"
-        with step("exporting the module"):
-            export(module, inputs, exported, dynamic_shapes=dynamic_shapes)
+        write(exported)
         with step(f"compiling for {target}"):
-            run_tool(
-                "streamtensor-compile",
-                [
-                    exported / MODULE,
-                    f"--manifest={exported / MANIFEST}",
-                    f"--target={target}",
-                    f"--output-dir={design}",
-                ],
-            )
-        if not (design / INTERFACE).is_file():
-            raise StreamTensorError(f"streamtensor-compile wrote no {INTERFACE}")
+            compile_export(exported, design, target, arguments)
         shutil.move(exported, design / "export")
         replace_directory(design, output_dir)
     return output_dir / INTERFACE
+
+
+def compile_export(
+    exported: Path, design: Path, target: str, arguments: Sequence[str] = ()
+) -> None:
+    """Compiles what an export wrote to `exported` into the new directory `design`."""
+    run_tool(
+        "streamtensor-compile",
+        [
+            exported / MODULE,
+            f"--manifest={exported / MANIFEST}",
+            f"--target={target}",
+            f"--output-dir={design}",
+            *arguments,
+        ],
+    )
+    if not (design / INTERFACE).is_file():
+        raise StreamTensorError(f"streamtensor-compile wrote no {INTERFACE}")

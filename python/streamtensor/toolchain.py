@@ -38,10 +38,22 @@ def find_tool(name: str) -> Path:
     )
 
 
+class ToolFailed(StreamTensorError):
+    """A program that was found and has failed; `messages` are its own.
+
+    `code` is its exit code, below zero the signal that ended it.
+    """
+
+    def __init__(self, name: str, code: int, messages: str) -> None:
+        super().__init__(f"{describe_exit(name, code)}\n{messages}")
+        self.code = code
+        self.messages = messages
+
+
 def run_tool(name: str, arguments: Sequence[str | Path]) -> str:
     """Runs a program to its end and returns what it printed.
 
-    A failure becomes a `StreamTensorError` with the program's own messages.
+    A failure becomes a `ToolFailed` with the program's own messages.
     """
     command = [str(find_tool(name)), *map(str, arguments)]
     with subprocess.Popen(
@@ -53,7 +65,7 @@ def run_tool(name: str, arguments: Sequence[str | Path]) -> str:
             process.kill()
             raise
     if process.returncode:
-        raise StreamTensorError(f"{describe_exit(name, process.returncode)}\n{errors.strip()}")
+        raise ToolFailed(name, process.returncode, errors.strip())
     return output
 
 

@@ -19,12 +19,16 @@ MOST_SLICES = 64
 
 def slice_known_indices(exported: torch.export.ExportedProgram) -> None:
     """Replaces each gather along one dimension whose indices are constant."""
-    graph = exported.graph
     constants = {
         spec.arg.name: exported.constants[spec.target]
         for spec in exported.graph_signature.input_specs
         if spec.kind == InputKind.CONSTANT_TENSOR
     }
+    slice_gathers(exported.graph, constants)
+
+
+def slice_gathers(graph: torch.fx.Graph, constants: dict[str, torch.Tensor]) -> None:
+    """The same of a graph whose nodes of these names are `constants`."""
     for node in list(graph.nodes):
         found = gather_of(node)
         if found is None:
@@ -69,8 +73,8 @@ def known_value(node: Any, constants: dict[str, torch.Tensor]) -> torch.Tensor |
         return None
 
     def evaluate(node: torch.fx.Node) -> Any:
-        if node.op == "placeholder":
-            return constants.get(node.name)
+        if node.name in constants:
+            return constants[node.name]
         if node.op != "call_function":
             return None
         inputs = {source: evaluate(source) for source in node.all_input_nodes}

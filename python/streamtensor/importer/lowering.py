@@ -9,7 +9,7 @@ import torch
 
 from streamtensor.errors import StreamTensorError
 from streamtensor.importer.child import ChildResult, run_in_child
-from streamtensor.importer.diagnosis import diagnose, first_diagnostic
+from streamtensor.importer.diagnosis import Finding, diagnose, first_diagnostic
 from streamtensor.importer.locations import model_line
 from streamtensor.importer.program import Program
 
@@ -24,10 +24,18 @@ PIPELINES = (
 FOREIGN_OP = re.compile(r"\b((?:tm_tensor|torch_c|torch|ml_program)\.[A-Za-z_.]+)")
 
 
+class UnsupportedOperators(StreamTensorError):
+    """Operators that cannot be lowered, all of them: `findings` in the order of the graph."""
+
+    def __init__(self, findings: list[Finding]) -> None:
+        super().__init__(describe(findings))
+        self.findings = findings
+
+
 def lower(program: Program) -> str:
     """Returns the text of a module with one public function.
 
-    Every operator that cannot be compiled is named in one `StreamTensorError`.
+    Every operator that cannot be compiled is named in one `UnsupportedOperators`.
     """
     names = [argument.source for argument in program.arguments]
     result = run_in_child(
@@ -37,7 +45,7 @@ def lower(program: Program) -> str:
         return result.value
     findings = diagnose(program, lower_graph, foreign_ops)
     if findings:
-        raise StreamTensorError(describe(findings))
+        raise UnsupportedOperators(findings)
     raise StreamTensorError(describe_whole(result))
 
 
@@ -98,7 +106,7 @@ def foreign_ops(text: str) -> list[str]:
     return sorted(name for name in found if not name.endswith(".yield"))
 
 
-def describe(findings: list[Any]) -> str:
+def describe(findings: list[Finding]) -> str:
     count = len(findings)
     noun = "operator" if count == 1 else "operators"
     lines = [f"{count} unsupported {noun}"]

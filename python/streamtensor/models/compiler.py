@@ -16,12 +16,13 @@ from streamtensor.designs import MODEL_JSON
 from streamtensor.errors import StreamTensorError
 from streamtensor.importer.lowering import lower
 from streamtensor.importer.program import Program
-from streamtensor.manifest import MANIFEST, MODULE, write_export, write_json
+from streamtensor.manifest import write_export, write_json
 from streamtensor.models.host import save_host
 from streamtensor.models.positions import check_positions
 from streamtensor.models.sources import ModelSource, config_for, load_model, load_tokenizer
 from streamtensor.models.split import ModelSplit, position_limit
 from streamtensor.models.steps import LayerProgram, capture_head, capture_layer, layer_weights
+from streamtensor.module_compiler import compile_export
 from streamtensor.output import staged_directory
 from streamtensor.progress import step
 from streamtensor.toolchain import run_tool
@@ -169,16 +170,8 @@ def export_design(directory: Path, design: str, program: Program) -> None:
 
 
 def compile_design(directory: Path, design: str, options: CompileOptions) -> None:
-    source = export_directory(directory, design)
-    run_tool(
-        "streamtensor-compile",
-        [
-            source / MODULE,
-            f"--manifest={source / MANIFEST}",
-            f"--target={options.target}",
-            f"--output-dir={directory / design}",
-            *options.arguments,
-        ],
+    compile_export(
+        export_directory(directory, design), directory / design, options.target, options.arguments
     )
 
 

@@ -18,7 +18,15 @@ VARIABLE = "STREAMTENSOR_CACHE_DIR"
 STAMP = "cache-key.json"
 PACKAGE = Path(__file__).resolve().parents[1]
 # What decides the content of a compiled model; the rest of the package may change.
-COMPILING = ("importer", "models", "designs.py", "manifest.py", "weights.py", "dtypes.py")
+COMPILING = (
+    "importer",
+    "models",
+    "module_compiler.py",
+    "designs.py",
+    "manifest.py",
+    "weights.py",
+    "dtypes.py",
+)
 
 
 def cache_root() -> Path:

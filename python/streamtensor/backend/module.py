@@ -1,0 +1,61 @@
+"""What `streamtensor.compile(module, example_inputs)` returns."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from streamtensor.backend.entry import DEFAULT_TARGET, Backend
+from streamtensor.backend.listing import Listing
+from streamtensor.errors import StreamTensorError
+from streamtensor.exporter import split_inputs
+from streamtensor.importer.tracing import evaluation_mode, first_line, place, unchanged_buffers
+
+
+class CompiledModule(torch.nn.Module):
+    """A module for inference: called like the original one, it runs on the device.
+
+    What a design cannot have runs in PyTorch; `explain()` says what and why. It shares
+    its parameters with the original, and reads them at each call. Dropout is off, and
+    results carry no gradients. Inputs of other sizes than the examples' are compiled
+    when they come.
+    """
+
+    def __init__(
+        self, module: torch.nn.Module, example_inputs: Any, target: str = DEFAULT_TARGET
+    ) -> None:
+        """Compiles for `example_inputs`, which stay as they are, by running on them once."""
+        super().__init__()
+        if not isinstance(module, torch.nn.Module):
+            raise StreamTensorError(
+                f"expected a torch.nn.Module but got {type(module).__name__}; "
+                "for a function use torch.compile(function, backend='streamtensor')"
+            )
+        args, kwargs = split_inputs(example_inputs)
+        self.module = module
+        self.listing = Listing()
+        # In a tuple, so that the parameters are listed once, as the module's.
+        self.compiled = (torch.compile(module, backend=Backend(self.listing, target)),)
+        args, kwargs = pytree.tree_map_only(torch.Tensor, torch.clone, (args, kwargs))
+        with unchanged_buffers(module):
+            # PyTorch first: what fails there is the user's to mend.
+            try:
+                with evaluation_mode(module), torch.no_grad():
+                    module(*copy.deepcopy(args), **copy.deepcopy(kwargs))
+            except Exception as error:
+                raise StreamTensorError(
+                    f"the module fails on its example inputs{place(error)}: {first_line(error)}; "
+                    "make module(*example_inputs) work in PyTorch first"
+                ) from error
+            self(*args, **kwargs)
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        with evaluation_mode(self.module), torch.no_grad():
+            return self.compiled[0](*args, **kwargs)
+
+    def explain(self) -> Listing:
+        """What runs where and why: a text by `print`, data by `to_dict()`."""
+        return self.listing
