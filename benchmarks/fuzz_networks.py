@@ -38,17 +38,26 @@ SANITIZERS = (
 PROGRAMS = 30
 
 
-def compiler() -> str:
-    for name in ("/usr/lib/llvm-22/bin/clang++", "clang++", "c++"):
-        if found := shutil.which(name):
+def compiler(scratch: Path) -> str:
+    """The first compiler that has the libraries of the sanitizers (Debian packs clang's apart)."""
+    probe = scratch / "probe.cpp"
+    probe.write_text("int main() {}\n")
+    for name in ("/usr/lib/llvm-22/bin/clang++", "clang++", "g++", "c++"):
+        found = shutil.which(name)
+        command = [found, *SANITIZERS, probe, "-o", scratch / "probe"]
+        if found and not subprocess.run(command, capture_output=True).returncode:
             return found
-    raise SystemExit("fuzz_networks: error: expected a C++ compiler")
+    raise SystemExit(
+        "fuzz_networks: error: expected a C++ compiler with address and undefined-behaviour "
+        "sanitizers but found none; install g++ or libclang-rt-22-dev"
+    )
 
 
 def build(scratch: Path) -> Path:
     """Compiles the driver and what it needs; a compiler cache makes this quick."""
+    chosen = compiler(scratch)
     launcher = ["ccache"] if shutil.which("ccache") else []
-    command = [*launcher, compiler(), *FLAGS, *SANITIZERS, "-c"]
+    command = [*launcher, chosen, *FLAGS, *SANITIZERS, "-c"]
 
     def compile_source(source: Path) -> Path:
         target = scratch / f"{source.stem}.o"
@@ -59,7 +68,7 @@ def build(scratch: Path) -> Path:
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         objects = list(pool.map(compile_source, sources))
     program = scratch / "fuzz_networks"
-    subprocess.run([compiler(), *SANITIZERS, *objects, "-o", program], check=True)
+    subprocess.run([chosen, *SANITIZERS, *objects, "-o", program], check=True)
     return program
 
 

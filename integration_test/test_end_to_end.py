@@ -94,11 +94,12 @@ def test_module(module: nn.Module, shape: tuple[int, ...], tmp_path: Path) -> No
     assert len(results) == 1 and close(results[0], want)
 
 
-def command(*arguments: Any) -> subprocess.CompletedProcess:
+def command(*arguments: Any, **changes: str) -> subprocess.CompletedProcess:
     return subprocess.run(
         [sys.executable, "-m", "streamtensor", *map(str, arguments)],
         capture_output=True,
         text=True,
+        env=os.environ | changes,
     )
 
 
@@ -142,6 +143,31 @@ def tiny(cache: Path) -> Path:
     from streamtensor.runtime.cache import compiled_model
 
     return compiled_model(resolve(TINY, None), CompileOptions(max_length=LENGTH))
+
+
+@pytest.mark.skipif(
+    not (BIN.parent / "lib/xrt-sim/libxrt_coreutil.so.2").is_file(),
+    reason="XRT (Debian's libxrt-dev) is not installed",
+)
+def test_generates_on_a_board(tiny: Path, tmp_path: Path) -> None:
+    """Prefill, decode and head as kernels of one executable, on a simulated board: their caches
+    go from bank to bank."""
+    made = subprocess.run(["make", "-C", tiny, "simulated-xclbin"], capture_output=True, text=True)
+    assert made.returncode == 0, made.stderr
+    done = command(
+        "generate", tiny, "--prompt-ids", "1,2,3,4,5", "--max-new-tokens", 6, "--check",
+        "--json", tmp_path / "result.json",
+        "--device", "xrt", "--xclbin", tiny / "simulated.xclbin",
+        LD_LIBRARY_PATH=str(BIN.parent / "lib/xrt-sim"),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "tokens equal: 6/6" in done.stdout.splitlines()[-1]
+    assert "tokens per second (board)" in done.stderr
+    result = json.loads((tmp_path / "result.json").read_text())
+    assert result["macs"] is None and result["dma_bytes"] is None
+    # XRT's own library finds none.
+    done = command("generate", tiny, "--prompt-ids", "1", "--max-new-tokens", 1, "--device", "xrt")
+    assert done.returncode == 1 and "cannot open board 0" in done.stderr
 
 
 @pytest.fixture

@@ -167,8 +167,8 @@ def test_certificate_of_another_design_is_refused(design: Path, tmp_path: Path) 
     assert "the certificate is of another k" in refused.stderr
 
 
-def test_slowdown_is_not_stated_for_what_takes_long(tmp_path: Path) -> None:
-    # Prime sizes give scalar tokens: 4 million of each of three tensors.
+def test_slowdown_of_a_large_design(tmp_path: Path) -> None:
+    # Prime sizes give scalar tokens: 4 million of each of three tensors, all alike.
     text = tmp_path / "large.mlir"
     text.write_text("""
 #map = affine_map<(d0, d1) -> (d0, d1)>
@@ -188,7 +188,16 @@ func.func @large(%a: tensor<1009x4001xf32>, %b: tensor<1009x4001xf32>) -> tensor
     compiled = compile_text(text, tmp_path / "design")
     assert compiled.returncode == 0, compiled.stderr
     report = json.loads((tmp_path / "design" / "report.json").read_text())
-    assert report["allocation"]["certificate"]["slowdown_vs_unbounded"] is None
+    call = [BIN / "streamtensor-sim", f"--network={tmp_path / 'design' / 'network.pn.json'}"]
+    cycles = []
+    for more in ([], ["--unbounded"]):
+        done = run(*call, "--json", "--invocations=3", *more)
+        assert done.returncode == 0, done.stderr
+        cycles.append(json.loads(done.stdout)["cycles"])
+    # A token passes memory in a cycle at best.
+    assert cycles[1] > 3 * 1009 * 4001
+    certificate = report["allocation"]["certificate"]
+    assert certificate["slowdown_vs_unbounded"] == pytest.approx(cycles[0] / cycles[1])
     assert report["simulation"]["hbm_bytes"] == 3 * 1009 * 4001 * 4
     checked = run(BIN / "streamtensor-check-certificate", tmp_path / "design")
     assert checked.returncode == 0, checked.stderr

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The interface of a device: it holds buffers and opens and runs designs. The
-// simulated device implements it on the CPU.
+// simulated device implements it on the CPU, XrtDevice on a board.
 //
 // Sizes and offsets are in bytes. Every function throws Error with a complete
 // text.
@@ -72,6 +72,8 @@ struct FifoCount {
 /// What one run of a design did.
 struct RunStatistics {
   double seconds = 0;
+  /// Whether the device counted tokens; else everything below is empty or 0.
+  bool isCounted = false;
   std::vector<FifoCount> fifos;
   /// Multiply-accumulates: tokens counted times constants of the design.
   uint64_t macs = 0;

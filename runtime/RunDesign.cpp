@@ -78,8 +78,13 @@ runtime::statisticsJson(const DesignInterface &design,
   for (size_t i = 0; i < design.dma.size(); ++i)
     json["dma"].push_back({{"name", design.dma[i].name},
                            {"direction", design.dma[i].direction},
-                           {"bytes", statistics.dmaBytes[i]}});
-  json["macs"] = statistics.macs;
+                           {"bytes", nullptr}});
+  json["macs"] = nullptr;
+  if (statistics.isCounted) {
+    for (size_t i = 0; i < design.dma.size(); ++i)
+      json["dma"][i]["bytes"] = statistics.dmaBytes[i];
+    json["macs"] = statistics.macs;
+  }
   json["seconds"] = statistics.seconds;
   json["peak_rss_bytes"] = peakResidentBytes();
   return json;

@@ -55,7 +55,8 @@ ParameterValues checkInputs(const DesignInterface &design,
                             const TensorMap &tensors,
                             const std::string &source);
 
-/// {"fifos", "dma", "macs", "seconds", "peak_rss_bytes"} of one run.
+/// {"fifos", "dma", "macs", "seconds", "peak_rss_bytes"} of one run; figures
+/// that the device did not count are null.
 nlohmann::ordered_json statisticsJson(const DesignInterface &design,
                                       const RunStatistics &statistics);
 

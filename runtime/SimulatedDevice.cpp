@@ -15,44 +15,33 @@
 
 #include "runtime/Error.h"
 #include "runtime/KernelBuild.h"
+#include "runtime/MappedMemory.h"
 #include "runtime/WorkCount.h"
 #include "runtime/sim/Scheduler.h"
 
-#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <mutex>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 using namespace streamtensor;
 using namespace streamtensor::runtime;
 
 namespace {
 
-/// Host memory, page-aligned.
 class HostBuffer final : public Buffer {
 public:
-  HostBuffer(void *memory, uint64_t bytes, bool isFile)
-      : Buffer(bytes), isFile(isFile), memory(static_cast<char *>(memory)) {}
-  ~HostBuffer() override {
-    if (bytes())
-      munmap(memory, bytes());
-  }
+  explicit HostBuffer(MappedMemory memory)
+      : Buffer(memory.bytes()), memory(std::move(memory)) {}
 
-  char *data() const { return memory; }
-  const bool isFile;
-
-private:
-  char *memory;
+  const MappedMemory memory;
 };
 
-char *dataOf(const Buffer &buffer) {
-  return static_cast<const HostBuffer &>(buffer).data();
+const MappedMemory &memoryOf(const Buffer &buffer) {
+  return static_cast<const HostBuffer &>(buffer).memory;
 }
+
+char *dataOf(const Buffer &buffer) { return memoryOf(buffer).data(); }
 
 /// The shared library of one or several kernels.
 class Library {
@@ -129,42 +118,17 @@ private:
 } // namespace
 
 BufferRef SimulatedDevice::allocate(uint64_t bytes) {
-  if (bytes == 0)
-    return std::make_shared<HostBuffer>(nullptr, 0, false);
-  void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED)
-    throw Error("cannot allocate a buffer of " + std::to_string(bytes) +
-                " bytes: " + std::strerror(errno));
-  return std::make_shared<HostBuffer>(memory, bytes, false);
+  return std::make_shared<HostBuffer>(MappedMemory::zeros(bytes));
 }
 
 BufferRef SimulatedDevice::loadFile(const std::string &path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0)
-    throw Error("cannot open '" + path + "': " + std::strerror(errno));
-  struct stat status;
-  void *memory = nullptr;
-  bool ok = fstat(file, &status) == 0;
-  if (ok && !S_ISREG(status.st_mode)) {
-    close(file);
-    throw Error("expected a file of weights but '" + path + "' is none");
-  }
-  if (ok && status.st_size > 0) {
-    memory = mmap(nullptr, status.st_size, PROT_READ, MAP_SHARED, file, 0);
-    ok = memory != MAP_FAILED;
-  }
-  const int error = errno;
-  close(file);
-  if (!ok)
-    throw Error("cannot read '" + path + "': " + std::strerror(error));
-  return std::make_shared<HostBuffer>(memory, status.st_size, true);
+  return std::make_shared<HostBuffer>(MappedMemory::ofFile(path));
 }
 
 void SimulatedDevice::write(Buffer &buffer, uint64_t offset, const void *data,
                             uint64_t bytes) {
   checkRange(buffer, offset, bytes, "write");
-  if (static_cast<HostBuffer &>(buffer).isFile)
+  if (memoryOf(buffer).isFile())
     throw Error("cannot write to a buffer that was loaded from a file");
   std::memcpy(dataOf(buffer) + offset, data, bytes);
 }
@@ -182,16 +146,12 @@ void SimulatedDevice::copy(Buffer &to, uint64_t toOffset, const Buffer &from,
 }
 
 void SimulatedDevice::fillZero(Buffer &buffer) {
-  if (static_cast<HostBuffer &>(buffer).isFile)
+  if (memoryOf(buffer).isFile())
     throw Error("cannot write to a buffer that was loaded from a file");
   std::memset(dataOf(buffer), 0, buffer.bytes());
 }
 
-void SimulatedDevice::setIdle(Buffer &buffer) {
-  // Pages of a file come back from the file itself; other pages would be lost.
-  if (static_cast<HostBuffer &>(buffer).isFile && buffer.bytes())
-    madvise(dataOf(buffer), buffer.bytes(), MADV_DONTNEED);
-}
+void SimulatedDevice::setIdle(Buffer &buffer) { memoryOf(buffer).setIdle(); }
 
 DesignRef SimulatedDevice::open(const std::string &directory) {
   DesignInterface info = DesignInterface::read(directory);
@@ -226,13 +186,12 @@ RunStatistics SimulatedDevice::run(Design &design,
   checkParameters(info, parameters);
   std::vector<void *> pointers;
   for (size_t i = 0; i < arguments.size(); ++i) {
-    const HostBuffer &buffer =
-        static_cast<const HostBuffer &>(*arguments[i].buffer);
+    pointers.push_back(dataOf(*arguments[i].buffer) + arguments[i].offset);
     const Role role = info.arguments[i].role;
-    if (buffer.isFile && (role == Role::Output || role == Role::Workspace))
+    if (memoryOf(*arguments[i].buffer).isFile() &&
+        (role == Role::Output || role == Role::Workspace))
       throw Error("argument '" + info.arguments[i].name + "' of design '" +
                   info.directory + "' is written but its buffer is a file");
-    pointers.push_back(buffer.data() + arguments[i].offset);
   }
   // Values are passed like pointers, by their place.
   std::vector<int32_t> values;

@@ -68,6 +68,7 @@ WorkCount::Rate WorkCount::rate(const DesignInterface &design,
 RunStatistics
 WorkCount::count(const std::vector<sim::FifoStatistics> &simulated) const {
   RunStatistics result;
+  result.isCounted = true;
   result.fifos = fifos;
   for (const sim::FifoStatistics &counted : simulated) {
     const size_t index = find(counted.name, counted.scope);

@@ -162,7 +162,7 @@ def is_factory(model: str) -> bool:
 def add_run(commands: Any) -> None:
     parser = commands.add_parser(
         "run",
-        help="run a compiled design by C simulation",
+        help="run a compiled design by C simulation or on a board",
         description="Runs the design of a `streamtensor-compile` output directory. The simulation "
         "is built on first use and cached by the hash of kernel.cpp.",
     )
@@ -170,7 +170,23 @@ def add_run(commands: Any) -> None:
     parser.add_argument("--inputs", metavar="IN.safetensors", required=True)
     parser.add_argument("--outputs", metavar="OUT.safetensors", required=True)
     parser.add_argument("--json", metavar="FILE", help="write FIFO, DMA and MAC counts")
+    add_device_options(parser, "DIR/FUNCTION.xclbin")
     parser.set_defaults(command=command_run, parser=parser)
+
+
+def add_device_options(parser: argparse.ArgumentParser, executable: str) -> None:
+    parser.add_argument(
+        "--device", choices=["csim", "xrt"], default="csim", help="C simulation (csim) or a board"
+    )
+    parser.add_argument("--xclbin", metavar="FILE", help=f"what a board runs ({executable})")
+
+
+def device_arguments(options: argparse.Namespace) -> list[str]:
+    """Returns the same options for the C++ programs."""
+    if options.xclbin and options.device != "xrt":
+        raise UsageError("--xclbin needs --device xrt")
+    arguments = ["--device", options.device] if options.device != "csim" else []
+    return arguments + (["--xclbin", options.xclbin] if options.xclbin else [])
 
 
 def command_run(options: argparse.Namespace) -> int:
@@ -178,7 +194,8 @@ def command_run(options: argparse.Namespace) -> int:
 
     from streamtensor.toolchain import find_tool
 
-    command = [str(find_tool("streamtensor-run")), options.directory]
+    arguments = device_arguments(options)
+    command = [str(find_tool("streamtensor-run")), options.directory, *arguments]
     command += ["--inputs", options.inputs, "--outputs", options.outputs]
     if options.json:
         command += ["--json", options.json]
@@ -277,7 +294,7 @@ def add_generate(commands: Any) -> None:
     parser.add_argument(
         "--check", action="store_true", help="compare every token with PyTorch (ignores eos)"
     )
-    parser.add_argument("--device", choices=["csim", "xrt"], default="csim")
+    add_device_options(parser, "DIR/model.xclbin")
     add_model_options(parser)
     parser.set_defaults(command=command_generate, parser=parser)
 
@@ -288,7 +305,7 @@ def command_generate(options: argparse.Namespace) -> int:
     refuse_precision(options.precision)
     from streamtensor.runtime import command
 
-    return command.command_generate(options)
+    return command.command_generate(options, device_arguments(options))
 
 
 def add_evaluate(commands: Any) -> None:

@@ -30,6 +30,7 @@ using namespace streamtensor;
 static constexpr int64_t kMostWorkToMinimize = 50'000;
 static constexpr int64_t kMostSteps = 8'000'000;
 static constexpr int64_t kMostSimulations = 2000;
+static constexpr int64_t kShareOfInvocations = 16;
 
 namespace {
 
@@ -193,9 +194,13 @@ std::optional<TimedSizing> NetworkSizer::sizeByTime() {
   // is that it ends.
   if (strategy == FifoStrategy::Conservative)
     options.tolerance = std::nullopt;
+  // Several invocations take several times as long; it is worse when FIFOs
+  // cannot grow often enough.
+  options.firstShare = kShareOfInvocations;
   std::optional<TimedSizing> sizing = growDepths(network, options, error);
   if (sizing && sizing->isTooLarge) {
     options.invocations = 1;
+    options.firstShare = TimedSizingOptions().firstShare;
     sizing = growDepths(network, options, error);
   }
   return sizing;

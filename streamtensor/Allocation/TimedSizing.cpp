@@ -22,9 +22,9 @@ using namespace streamtensor;
 static constexpr int64_t kMostIdle = 5;
 /// Where time does not count, what was reached by then still does.
 static constexpr double kTrimTolerance = 0.01;
-/// One part in so many of all steps is for the first run with FIFOs that are
-/// never full, which find little that repeats, and for the first with depths.
-static constexpr int64_t kUnboundedShare = 12, kFirstShare = 3;
+/// One part in so many of all steps is for the run with FIFOs that are never
+/// full, which finds little that repeats.
+static constexpr int64_t kUnboundedShare = 12;
 
 int64_t streamtensor::depthBits(const TimedNetwork &network,
                                 const std::vector<int64_t> &depths) {
@@ -265,9 +265,9 @@ bool Sizer::growAt(size_t point) {
   int64_t idle = 0;
   for (bool isFirst = true;; isFirst = false) {
     std::optional<TimedResult> result =
-        isFirst
-            ? tryToSimulate(options.points[point], &sizing.depths, kFirstShare)
-            : simulate(options.points[point], &sizing.depths);
+        isFirst ? tryToSimulate(options.points[point], &sizing.depths,
+                                options.firstShare)
+                : simulate(options.points[point], &sizing.depths);
     if (!result)
       return false;
     if (result->isTruncated) {

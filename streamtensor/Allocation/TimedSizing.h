@@ -35,9 +35,10 @@ struct TimedSizingOptions {
   /// When so many simulations have run, what has been found so far counts, and
   /// is still right.
   int64_t mostSimulations = 2000;
-  /// The same for the steps of all simulations (TimedResult::steps). The first
-  /// run at a point takes at most a third of it.
+  /// The same for the steps of all simulations (TimedResult::steps); and the
+  /// first run at a point takes at most one in `firstShare` of them.
   int64_t mostSteps = INT64_MAX;
+  int64_t firstShare = 3;
 };
 
 /// A load that runs further ahead than this is a buffer, not a FIFO.

@@ -6,14 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Runs a compiled language model by C simulation for another process, which
-// talks to it over stdin and stdout (runtime/Protocol.h).
+// Runs a compiled language model, by C simulation or on a board, for another
+// process, which talks to it over stdin and stdout (runtime/Protocol.h).
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/CommandLine.h"
+#include "runtime/MakeDevice.h"
 #include "runtime/Protocol.h"
-#include "runtime/SimulatedDevice.h"
 #include "runtime/sim/FaultHandler.h"
 
 #include <csignal>
@@ -22,11 +22,12 @@
 using namespace streamtensor::runtime;
 
 static const char *const kUsage =
-    "usage: streamtensor-runtime DIR\n"
+    "usage: streamtensor-runtime DIR [--device csim|xrt] [--xclbin FILE]\n"
     "\n"
     "Serves the language model in DIR (made by streamtensor compile MODEL):\n"
     "reads requests from stdin and writes responses to stdout, each a line of\n"
     "JSON followed by the bytes of its tensors.\n"
+    "A board of XRT runs DIR/model.xclbin, or FILE.\n"
     "STREAMTENSOR_CXX names the compiler of the simulation.\n";
 
 int main(int argc, char **argv) {
@@ -34,12 +35,10 @@ int main(int argc, char **argv) {
   std::signal(SIGPIPE, SIG_IGN);
   streamtensor::sim::installFaultHandler();
   return runProgram(argc, argv, kUsage, [&] {
-    const CommandLine line(argc, argv, {}, 1);
-    const std::unique_ptr<Device> device =
-        makeSimulatedDevice([](const std::string &what) {
-          std::cerr << "streamtensor-runtime: " << what << std::endl;
-        });
+    const CommandLine line(argc, argv, {"device", "xclbin"}, 1);
     try {
+      const std::unique_ptr<Device> device =
+          makeDevice(line, "streamtensor-runtime");
       LanguageModel model(*device, line.positional(0));
       serve(model, stdin, stdout);
     } catch (const std::exception &error) {

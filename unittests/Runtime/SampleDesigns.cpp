@@ -100,6 +100,14 @@ void replaceInFile(const fs::path &path, const std::string &from,
   writeFile(path, text.replace(place, from.size(), to));
 }
 
+void makeBanks(const fs::path &directory, const std::vector<int> &banks) {
+  std::string text = "[connectivity]\n";
+  for (size_t i = 0; i < banks.size(); ++i)
+    text += "sp=kernel_1.argument" + std::to_string(i) + ":HBM[" +
+            std::to_string(banks[i]) + "]\n";
+  writeFile(directory / "connectivity.cfg", text);
+}
+
 void makeModel(const fs::path &directory) {
   makeDesign(directory / "prefill", "layer_prefill");
   makeDesign(directory / "decode", "layer_decode");

@@ -48,6 +48,10 @@ void makeDesign(const std::filesystem::path &directory,
 void makeDesignOf(const std::filesystem::path &directory,
                   const std::string &name, const std::string &kernel);
 
+/// Writes connectivity.cfg: the memory bank of each argument of a design.
+void makeBanks(const std::filesystem::path &directory,
+               const std::vector<int> &banks);
+
 /// Replaces each occurrence of `from` in a file, of which there must be one.
 void replaceInFile(const std::filesystem::path &path, const std::string &from,
                    const std::string &to);

@@ -84,7 +84,9 @@ def compile_model(source: ModelSource, output_dir: Path, options: CompileOptions
         layers: dict[str, LayerProgram] = {}
         for phase, tokens in phases.items():
             with step(f"importing the layer for {phase} ({tokens} tokens)"):
-                layers[phase] = capture_layer(split, tokens, options.max_length - tokens)
+                layers[phase] = capture_layer(
+                    split, tokens, options.max_length - tokens, function=f"layer_{phase}"
+                )
                 export_design(directory, phase, layers[phase].program)
         with step("checking that layers can run on a cache of fixed size"):
             check_positions(split, sorted(set(phases.values())))
@@ -98,6 +100,7 @@ def compile_model(source: ModelSource, output_dir: Path, options: CompileOptions
             entries = [pack_layer(directory, split, layers, i) for i in range(layer_count(split))]
             head_weights = pack_head(directory, head)
         save_host(directory / "host", split, source, load_tokenizer(source))
+        (directory / "Makefile").write_text(makefile([*phases, "head"]))
         write_json(
             directory / MODEL_JSON,
             {
@@ -119,6 +122,36 @@ def compile_model(source: ModelSource, output_dir: Path, options: CompileOptions
             },
         )
     return output_dir
+
+
+def makefile(designs: list[str]) -> str:
+    """Returns the rules that link all kernels of a model into one executable of a board, which
+    holds one at a time, and that make its stand-in for a simulated board."""
+    names = " ".join(designs)
+    lines = "".join(f"design {design}\\n" for design in designs)
+    return f"""# Written by streamtensor compile.
+#   make link PLATFORM=name of a Vitis platform
+#   make simulated-xclbin
+# `link` needs Vitis. A simulated executable stands in for its own where there is no board.
+VPP ?= v++
+PLATFORM ?=
+DESIGNS := {names}
+
+.PHONY: link simulated-xclbin
+
+link: model.xclbin
+
+model.xclbin:
+\t@test -n "$(PLATFORM)" || {{ echo "expected PLATFORM=NAME but got none" >&2; exit 2; }}
+\tfor design in $(DESIGNS); do $(MAKE) -C $$design hls PLATFORM=$(PLATFORM) || exit 1; done
+\t$(VPP) -l -t hw --platform $(PLATFORM) $(DESIGNS:%=--config %/connectivity.cfg) \\
+\t  $(DESIGNS:%=%/*.xo) -o $@
+\tfor object in $(DESIGNS:%=%/*.xo); do echo "$$(sha256sum <$$(dirname $$object)/hls/kernel.cpp | \\
+\t  cut -d' ' -f1) $$(basename $$object .xo)"; done >$@.kernels
+
+simulated-xclbin:
+\tprintf 'streamtensor simulated xclbin\\n{lines}' > simulated.xclbin
+"""
 
 
 def layer_count(split: ModelSplit) -> int:

@@ -27,14 +27,14 @@ from streamtensor.runtime.generation import (
 from streamtensor.runtime.process import Runtime
 from streamtensor.runtime.sampling import Sampler
 
+DEVICES = {"csim": "C simulation", "xrt": "board"}
 
-def command_generate(options: argparse.Namespace) -> int:
-    """Generates text; returns 1 where --check found a difference."""
-    if options.device != "csim":
-        raise StreamTensorError(
-            f"no device '{options.device}' can be used from here yet; use --device csim, the "
-            "C simulation of the design"
-        )
+
+def command_generate(options: argparse.Namespace, device_arguments: list[str]) -> int:
+    """Generates text; returns 1 where --check found a difference.
+
+    `device_arguments` are those of the runtime that choose what runs the designs.
+    """
     sampler = make_sampler(options)
     if options.json:
         require_parent(Path(options.json))
@@ -44,7 +44,7 @@ def command_generate(options: argparse.Namespace) -> int:
     prompt = prompt_ids(options, host.tokenizer)
     check_request(description, prompt, options.max_new_tokens)
     stop_ids = [] if options.ignore_eos or options.check else host.eos_ids
-    with Runtime(directory) as runtime:
+    with Runtime(directory, arguments=device_arguments) as runtime:
         generator = Generator(runtime, host.split, description)
         printer = Printer(host, prompt)
         generation = generator.generate(
@@ -57,9 +57,12 @@ def command_generate(options: argparse.Namespace) -> int:
         )
         text = printer.finish()
         stats = generator.stats()
+    if options.device != "csim":
+        # A board counts no tokens.
+        stats = stats | {"macs": None, "dma_bytes": None}
     say(
         f"{len(generation.ids)} tokens; prompt {generation.prefill_seconds:.1f} s, then "
-        f"{generation.tokens_per_second:.2f} tokens per second (C simulation)"
+        f"{generation.tokens_per_second:.2f} tokens per second ({DEVICES[options.device]})"
     )
     check = run_check(host, prompt, generation, sampler) if options.check else None
     if options.json:

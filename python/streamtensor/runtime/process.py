@@ -10,7 +10,7 @@ import contextlib
 import json
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,16 +28,22 @@ DTYPES = {name: dtype for dtype, name in NAMES.items()}
 class Runtime:
     """A running runtime process; use it as a context manager."""
 
-    def __init__(self, directory: Path, command: list[str] | None = None) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        command: list[str] | None = None,
+        arguments: Sequence[str] = (),
+    ) -> None:
         """Starts the runtime on a compiled model.
 
-        `command` replaces the program (tests use it); the directory is appended.
+        `command` replaces the program (tests use it); the directory and `arguments` are
+        appended.
         """
         command = command or [str(find_tool(PROGRAM))]
         # Its stderr is ours: building a simulation takes a while and shows progress.
         # A session of its own: an interrupt from the keyboard reaches us alone.
         self.process = subprocess.Popen(
-            [*command, str(directory)],
+            [*command, str(directory), *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,

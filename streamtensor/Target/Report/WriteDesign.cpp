@@ -16,10 +16,12 @@
 #include "streamtensor/Allocation/DepthCertificate.h"
 #include "streamtensor/Network/NetworkJson.h"
 #include "streamtensor/Sim/TimedReport.h"
+#include "streamtensor/Support/Safetensors.h"
 #include "streamtensor/Support/Sha256.h"
 #include "streamtensor/Target/Connectivity/Connectivity.h"
 #include "streamtensor/Target/Connectivity/Floorplan.h"
 #include "streamtensor/Target/HLSCpp/HLSCpp.h"
+#include "streamtensor/Target/Host/EmitHost.h"
 #include "streamtensor/Target/Report/DeriveNetwork.h"
 #include "streamtensor/Target/Report/Passes.h"
 
@@ -45,14 +47,22 @@ static std::string makefile(StringRef function, StringRef part,
         "#   make csim INPUTS=in.safetensors OUTPUTS=out.safetensors\n"
         "#   make hls  PLATFORM=name of a Vitis platform\n"
         "#   make link PLATFORM=name of a Vitis platform\n"
-        "# `csim` needs streamtensor-run only; `hls` and `link` need Vitis.\n"
+        "#   make host\n"
+        "#   make simulated-xclbin\n"
+        "# `csim` needs streamtensor-run only; `hls` and `link` need Vitis, "
+        "`host` XRT's\n"
+        "# headers and library. A simulated executable stands in for that of "
+        "`link` where\n"
+        "# there is no board.\n"
         "# Planned for "
      << part << " at " << clockMHz
      << " MHz.\n"
         "STREAMTENSOR_RUN ?= streamtensor-run\n"
         "VPP ?= v++\n"
-        "PLATFORM ?=\n\n"
-        ".PHONY: csim hls link\n\n"
+        "PLATFORM ?=\n"
+        "XRT_FLAGS ?= $(if $(XILINX_XRT),-I$(XILINX_XRT)/include "
+        "-L$(XILINX_XRT)/lib) -I/usr/include/xrt\n\n"
+        ".PHONY: csim hls link host simulated-xclbin\n\n"
         "csim:\n"
         "\t@test -n \"$(INPUTS)\" || { echo \"expected INPUTS=FILE but got "
         "none\" >&2; exit 2; }\n"
@@ -73,7 +83,18 @@ static std::string makefile(StringRef function, StringRef part,
   if (hasFloorplan)
     os << "--vivado.prop "
           "run.impl_1.STEPS.OPT_DESIGN.TCL.PRE=$(abspath floorplan.tcl) ";
-  os << function << ".xo -o $@\n";
+  os << function
+     << ".xo -o $@\n"
+        "\tprintf '%s "
+     << function
+     << "\\n' $$(sha256sum <hls/kernel.cpp | cut -d' ' -f1) >$@.kernels\n\n"
+        "host: host/host\n\n"
+        "host/host: host/main.cpp host/st_host.h\n"
+        "\t$(CXX) -std=c++17 -O2 host/main.cpp $(XRT_FLAGS) -lxrt_coreutil "
+        "-luuid -o $@\n\n"
+        "simulated-xclbin: simulated.xclbin\n\n"
+        "simulated.xclbin:\n"
+        "\tprintf 'streamtensor simulated xclbin\\ndesign .\\n' > $@\n";
   return text;
 }
 
@@ -111,6 +132,33 @@ static LogicalResult writeFile(ModuleOp module, StringRef directory,
     return success();
   return emitError(UnknownLoc::get(module.getContext()))
          << "cannot write '" << path << "': " << error.message();
+}
+
+/// The design as its host program sees it.
+static HostDesign hostDesign(const DesignInfo &design, StringRef kernelSha256) {
+  HostDesign host;
+  host.function = design.function;
+  host.kernelSha256 = kernelSha256.str();
+  for (const ArgumentInfo &argument : design.arguments) {
+    HostArgument &each = host.arguments.emplace_back();
+    each.name = argument.name;
+    each.variable = argument.variable;
+    each.role = argument.role;
+    each.dtype = argument.dtype;
+    each.elementBytes =
+        static_cast<int64_t>(dtypeBytes(*parseDType(argument.dtype)));
+    each.shape = argument.shape;
+    each.dims = argument.dims;
+    each.bufferShape = argument.bufferShape;
+    each.bytes = argument.bytes;
+    each.packing = argument.packing;
+    each.packedShape = argument.packedShape;
+    each.file = argument.file;
+  }
+  for (const dataflow::ParameterRange &parameter : design.parameters)
+    host.parameters.push_back(
+        {parameter.name, parameter.smallest, parameter.largest});
+  return host;
 }
 
 /// Below hls/include, where a compile for the simulation does not find them.
@@ -442,6 +490,10 @@ LogicalResult streamtensor::writeDesign(ModuleOp module,
     floorplan = text([&](llvm::raw_ostream &os) {
       writeFloorplan(design->function, cells, os);
     });
+  std::string host;
+  llvm::raw_string_ostream hostStream(host);
+  if (!emitHost(hostDesign(*design, hash), hostStream, error))
+    return module.emitError() << error;
   std::string make = makefile(design->function, device->part, device->clockMHz,
                               !floorplan.empty());
   // The interface comes last: a directory without it is no design.
@@ -457,6 +509,8 @@ LogicalResult streamtensor::writeDesign(ModuleOp module,
        failed(writeFile(module, outputDir, "certificate.json",
                         printCertificate(**network, *certificate, hash,
                                          sha256Hex(networkText))))) ||
+      failed(writeFile(module, outputDir, "host/main.cpp", host)) ||
+      failed(writeFile(module, outputDir, "host/st_host.h", kHostHeader)) ||
       failed(writeFile(module, outputDir, "Makefile", make)) ||
       failed(writeConstants(module, *design, outputDir)) ||
       failed(writeFile(module, outputDir, "report.json", report)) ||

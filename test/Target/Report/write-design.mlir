@@ -4,13 +4,14 @@
 // RUN: FileCheck %s --check-prefix=REPORT --input-file=%t/report.json
 // RUN: FileCheck %s --check-prefix=CFG --input-file=%t/connectivity.cfg
 // RUN: FileCheck %s --check-prefix=MAKE --input-file=%t/Makefile
+// RUN: FileCheck %s --check-prefix=HOST --input-file=%t/host/main.cpp
 // RUN: FileCheck %s --check-prefix=HEADER --input-file=%t/hls/include/st_dataflow.h
 // The hash of the kernel in both files is that of sha256sum.
 // RUN: sha256sum %t/hls/kernel.cpp > %t/sum && cat %t/sum %t/interface.json %t/report.json | FileCheck %s --check-prefix=HASH
 // The same input gives the same bytes.
 // RUN: rm -rf %t.again && mkdir %t.again
 // RUN: streamtensor-opt %s --st-stream-to-hls --st-write-design="output-dir=%t.again target=u280" -o /dev/null
-// RUN: diff %t.again/interface.json %t/interface.json && diff %t.again/report.json %t/report.json && diff %t.again/hls/kernel.cpp %t/hls/kernel.cpp
+// RUN: diff %t.again/interface.json %t/interface.json && diff %t.again/report.json %t/report.json && diff %t.again/hls/kernel.cpp %t/hls/kernel.cpp && diff -r %t.again/host %t/host
 // RUN: not streamtensor-opt %s --st-stream-to-hls --st-write-design="output-dir=%t target=u55" -o /dev/null 2>&1 | FileCheck %s --check-prefix=TARGET
 // RUN: not streamtensor-opt %s --st-stream-to-hls --st-write-design="output-dir=%t/missing" -o /dev/null 2>&1 | FileCheck %s --check-prefix=DIRECTORY
 // RUN: not streamtensor-opt %s --st-write-design="output-dir=%t" -o /dev/null 2>&1 | FileCheck %s --check-prefix=PHASE
@@ -181,6 +182,35 @@
 // MAKE: link: f.xclbin
 // MAKE: $(VPP) -c -t hw --platform $(PLATFORM) -k f -Ihls/include hls/kernel.cpp -o $@
 // MAKE: $(VPP) -l -t hw --platform $(PLATFORM) --config connectivity.cfg f.xo -o $@
+
+// MAKE: host/host: host/main.cpp host/st_host.h
+// MAKE: simulated.xclbin:
+
+// The packed weight: 3 tokens of 4x1 over 4x3, which are the elements of 2x6.
+// HOST:      const Layout k_arg0 = {
+// HOST-NEXT:     "arg0", "F32",
+// HOST-NEXT:     /*elementBytes=*/4,
+// HOST-NEXT:     /*bytes=*/48,
+// HOST-NEXT:     /*memory=*/{2, 6},
+// HOST-NEXT:     /*isPacked=*/true,
+// HOST-NEXT:     {/*element=*/{4, 1},
+// HOST-NEXT:      /*trips=*/{3},
+// HOST-NEXT:      /*steps=*/{1},
+// HOST-NEXT:      /*map=*/{{[{][{][}], [{]0[}][}]}}},
+// HOST-NEXT:     /*packedShape=*/{4, 3}};
+// The cache lies in memory of 2x5x4.
+// HOST:      const Layout k_arg1 = {
+// HOST:          /*memory=*/{2, 5, 4},
+// HOST:      checkShape(k_arg1, arg1_data, {2, 3, 4});
+// HOST:      readWeight(k_arg0, directory + "/weights/arg0.bin");
+// HOST:      xrt::bo result0_memory = allocate(device, kernel, 2, k_result0);
+// HOST:      upload(arg0_memory, arg0_data);
+// HOST-NEXT: upload(arg1_memory, toMemory(k_arg1, arg1_data));
+// HOST:      run.set_arg(0, arg0_memory);
+// HOST-NEXT: run.set_arg(1, arg1_memory);
+// HOST-NEXT: run.set_arg(2, result0_memory);
+// HOST-NEXT: const double seconds = launch(run, timeoutMs);
+// HOST:      outputs["result0"] = fromMemory(k_result0, {2, 3, 4},
 
 // HEADER: #define ST_TASK(function_, ...) function_(__VA_ARGS__)
 

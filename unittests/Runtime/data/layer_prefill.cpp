@@ -128,8 +128,9 @@ static void group0(const float *arg0, const float *arg1, const float *arg2,
   ST_JOIN();
 }
 
-extern "C" void layer(const float *arg0, const float *arg1, const float *arg2,
-                      const float *arg3, const float *arg4, float *result0,
-                      float *result1, float *result2) {
+extern "C" void layer_prefill(const float *arg0, const float *arg1,
+                              const float *arg2, const float *arg3,
+                              const float *arg4, float *result0, float *result1,
+                              float *result2) {
   group0(arg0, arg1, arg2, arg3, arg4, result0, result1, result2);
 }
