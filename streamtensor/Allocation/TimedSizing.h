@@ -38,7 +38,7 @@ struct TimedSizingOptions {
   /// The same for the steps of all simulations (TimedResult::steps); and the
   /// first run at a point takes at most one in `firstShare` of them.
   int64_t mostSteps = INT64_MAX;
-  int64_t firstShare = 3;
+  int64_t firstShare = 2;
 };
 
 /// A load that runs further ahead than this is a buffer, not a FIFO.

@@ -172,6 +172,9 @@ Repetition TimedSimulation::repeatsOf(const SimulationMark &mark) const {
 
 /// Advances those ports that have to be replayed; fewer periods if one of them
 /// cannot follow.
+/// Accesses of memory that are replayed in the time of a step.
+static constexpr int64_t kPassesInAStep = 8;
+
 void TimedSimulation::replayPorts(const SimulationMark &mark,
                                   Repetition &repetition) {
   std::vector<PortState::Mark> before(repetition.replayed.size());
@@ -181,6 +184,10 @@ void TimedSimulation::replayPorts(const SimulationMark &mark,
     const auto &[port, place] = repetition.replayed[i];
     const int64_t done =
         port->replay(mark.ports[place], repetition.periods, repetition.shift);
+    // Ports are not passed at once, so what this takes counts.
+    result.steps += std::max<int64_t>(done, 0) *
+                    (before[i].passes - mark.ports[place].passes) /
+                    kPassesInAStep;
     if (done == repetition.periods) {
       ++i;
       continue;
