@@ -30,7 +30,7 @@ using namespace streamtensor;
 static constexpr int64_t kMostWorkToMinimize = 50'000;
 static constexpr int64_t kMostSteps = 8'000'000;
 static constexpr int64_t kMostSimulations = 2000;
-static constexpr int64_t kShareOfInvocations = 16;
+static constexpr int64_t kShareOfInvocations = 48;
 
 namespace {
 

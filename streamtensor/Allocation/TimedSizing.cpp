@@ -20,7 +20,8 @@
 using namespace streamtensor;
 
 /// Rounds of growth without any use after which there is none.
-static constexpr int64_t kMostIdle = 5;
+static constexpr int64_t kMostIdle = 8;
+static constexpr int64_t kManyRounds = 16;
 /// Where time does not count, what was reached by then still does.
 static constexpr double kTrimTolerance = 0.01;
 /// One part in so many of all steps is for the run with FIFOs that are never
@@ -211,7 +212,11 @@ void Sizer::growFifo(unsigned fifo, size_t point, const std::string &why) {
   const int64_t peak = peakOf(fifo, point);
   // Up to the peak nobody can be hindered; beyond it only where others are.
   const int64_t most = std::max(depth, tokens[fifo]);
-  depth = std::min(most, depth < peak ? std::min(2 * depth, peak) : 2 * depth);
+  // In fewer rounds where there are few.
+  const bool isInHaste =
+      options.mostSteps / 2 < kManyRounds * std::max<int64_t>(stepsOfRun, 1);
+  const int64_t larger = (isInHaste ? 4 : 2) * depth;
+  depth = std::min(most, depth < peak ? std::min(larger, peak) : larger);
   if (sizing.reasons[fifo].empty())
     sizing.reasons[fifo] = why;
 }
