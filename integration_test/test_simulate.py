@@ -168,21 +168,21 @@ def test_certificate_of_another_design_is_refused(design: Path, tmp_path: Path) 
 
 
 def test_slowdown_of_a_large_design(tmp_path: Path) -> None:
-    # Prime sizes give scalar tokens: 4 million of each of three tensors, all alike.
+    # Prime sizes give scalar tokens: half a million of each of three tensors, all alike.
     text = tmp_path / "large.mlir"
     text.write_text("""
 #map = affine_map<(d0, d1) -> (d0, d1)>
-func.func @large(%a: tensor<1009x4001xf32>, %b: tensor<1009x4001xf32>) -> tensor<1009x4001xf32> {
-  %e = tensor.empty() : tensor<1009x4001xf32>
+func.func @large(%a: tensor<503x1009xf32>, %b: tensor<503x1009xf32>) -> tensor<503x1009xf32> {
+  %e = tensor.empty() : tensor<503x1009xf32>
   %0 = linalg.generic {indexing_maps = [#map, #map, #map],
       iterator_types = ["parallel", "parallel"]}
-      ins(%a, %b : tensor<1009x4001xf32>, tensor<1009x4001xf32>)
-      outs(%e : tensor<1009x4001xf32>) {
+      ins(%a, %b : tensor<503x1009xf32>, tensor<503x1009xf32>)
+      outs(%e : tensor<503x1009xf32>) {
   ^bb0(%x: f32, %y: f32, %z: f32):
     %s = arith.addf %x, %y : f32
     linalg.yield %s : f32
-  } -> tensor<1009x4001xf32>
-  return %0 : tensor<1009x4001xf32>
+  } -> tensor<503x1009xf32>
+  return %0 : tensor<503x1009xf32>
 }
 """)
     compiled = compile_text(text, tmp_path / "design")
@@ -195,10 +195,10 @@ func.func @large(%a: tensor<1009x4001xf32>, %b: tensor<1009x4001xf32>) -> tensor
         assert done.returncode == 0, done.stderr
         cycles.append(json.loads(done.stdout)["cycles"])
     # A token passes memory in a cycle at best.
-    assert cycles[1] > 3 * 1009 * 4001
+    assert cycles[1] > 3 * 503 * 1009
     certificate = report["allocation"]["certificate"]
     assert certificate["slowdown_vs_unbounded"] == pytest.approx(cycles[0] / cycles[1])
-    assert report["simulation"]["hbm_bytes"] == 3 * 1009 * 4001 * 4
+    assert report["simulation"]["hbm_bytes"] == 3 * 503 * 1009 * 4
     checked = run(BIN / "streamtensor-check-certificate", tmp_path / "design")
     assert checked.returncode == 0, checked.stderr
 
