@@ -482,18 +482,9 @@ std::optional<TimedSizing> Sizer::shrink() {
                               std::min(result.fifos[fifo].peak, tokens[fifo]));
   }
   // What these cost is what is possible.
-  for (size_t point = 0; point < options.points.size(); ++point) {
-    std::optional<TimedResult> result =
-        simulate(options.points[point], &depths);
-    if (!result)
-      return std::nullopt;
-    if (!result->deadlock.empty()) {
-      error =
-          "deadlock" + at(point) + ": " + describeDeadlock(network, *result);
-      return std::nullopt;
-    }
-    sizing.points[point].cycles = result->cycles;
-  }
+  sizing.depths = depths;
+  if (!simulateAll())
+    return std::nullopt;
   const std::vector<int64_t> peaks = depths;
   auto bits = [&](unsigned fifo) {
     return peaks[fifo] * network.fifos[fifo].widthBits;

@@ -13,6 +13,8 @@
 
 #include "streamtensor/Allocation/FifoSizingSolver.h"
 
+#include "unittests/Allocation/SizingEdges.h"
+
 #include "gtest/gtest.h"
 
 #include <algorithm>
@@ -27,18 +29,6 @@ using Values = std::vector<int64_t>;
 /// `tokens` accesses from `first` on, `interval` cycles apart.
 PortProfile every(int64_t interval, int64_t first, int64_t tokens) {
   return {first, first + interval * (tokens - 1)};
-}
-
-SizingEdge stream(std::string name, unsigned source, unsigned target,
-                  int64_t tokens, PortProfile write, PortProfile read) {
-  SizingEdge edge;
-  edge.name = std::move(name);
-  edge.source = source;
-  edge.target = target;
-  edge.tokens = tokens;
-  edge.write = write;
-  edge.read = read;
-  return edge;
 }
 
 /// Solves with all solvers, verifies, demands equal depths, and that verify

@@ -17,6 +17,7 @@
 #include "streamtensor/Allocation/NetworkSizing.h"
 #include "streamtensor/Allocation/PaceTasks.h"
 
+#include "unittests/Allocation/SizingEdges.h"
 #include "unittests/Sim/RandomTimedNetworks.h"
 
 #include "gtest/gtest.h"
@@ -215,18 +216,6 @@ TEST(SizeNetwork, ConservativeEnds) {
 //===----------------------------------------------------------------------===//
 // Pace
 //===----------------------------------------------------------------------===//
-
-SizingEdge stream(std::string name, unsigned source, unsigned target,
-                  int64_t tokens, PortProfile write, PortProfile read) {
-  SizingEdge edge;
-  edge.name = std::move(name);
-  edge.source = source;
-  edge.target = target;
-  edge.tokens = tokens;
-  edge.write = write;
-  edge.read = read;
-  return edge;
-}
 
 TEST(PaceTasks, AFastWriterWaits) {
   // 100 tokens in 100 cycles to a reader of 10 cycles each: when the last one

@@ -18,6 +18,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <numeric>
 #include <sstream>
 
 using namespace streamtensor;
@@ -127,6 +128,20 @@ std::string errorOf(const std::function<void()> &body) {
     return error.what();
   }
   return "no error";
+}
+
+std::vector<float> matvecInput() {
+  std::vector<float> x(8);
+  std::iota(x.begin(), x.end(), 1.0f);
+  return x;
+}
+
+std::vector<float> matvecPackedWeights() {
+  std::vector<float> w;
+  for (int k = 0; k < 8; ++k)
+    for (int n = 0; n < 32; ++n)
+      w.push_back(static_cast<float>(n + 10 * k));
+  return w;
 }
 
 } // namespace streamtensor::runtime::test

@@ -48,6 +48,13 @@ void makeDesign(const std::filesystem::path &directory,
 void makeDesignOf(const std::filesystem::path &directory,
                   const std::string &name, const std::string &kernel);
 
+/// For the design `matvec`: x[k] = k + 1.
+std::vector<float> matvecInput();
+
+/// w[n][k] = n + 10 k in the order in which the design `matvec` reads it: for
+/// each column k, rows 0..15 and then rows 16..31.
+std::vector<float> matvecPackedWeights();
+
 /// Writes connectivity.cfg: the memory bank of each argument of a design.
 void makeBanks(const std::filesystem::path &directory,
                const std::vector<int> &banks);

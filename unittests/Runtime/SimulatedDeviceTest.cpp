@@ -18,7 +18,6 @@
 
 #include <cstdlib>
 #include <gtest/gtest.h>
-#include <numeric>
 
 using namespace streamtensor::runtime;
 using namespace streamtensor::runtime::test;
@@ -57,23 +56,6 @@ protected:
   std::vector<std::string> progress;
   std::unique_ptr<Device> device;
 };
-
-/// x[k] = k + 1.
-Floats matvecInput() {
-  Floats x(8);
-  std::iota(x.begin(), x.end(), 1.0f);
-  return x;
-}
-
-/// w[n][k] = n + 10 k in the order in which the design reads it: for each
-/// column k, rows 0..15 and then rows 16..31.
-Floats matvecPackedWeights() {
-  Floats w;
-  for (int k = 0; k < 8; ++k)
-    for (int n = 0; n < 32; ++n)
-      w.push_back(static_cast<float>(n + 10 * k));
-  return w;
-}
 
 /// y[n] = sum over k of (k + 1) (n + 10 k) = 36 n + 10 * 168.
 Floats matvecResult() {

@@ -78,23 +78,6 @@ protected:
 
 TemporaryDirectory *XrtDeviceTest::shared = nullptr;
 
-/// x[k] = k + 1.
-Floats matvecInput() {
-  Floats x(8);
-  std::iota(x.begin(), x.end(), 1.0f);
-  return x;
-}
-
-/// w[n][k] = n + 10 k in the order in which the design reads it: for each
-/// column k, rows 0..15 and then rows 16..31.
-Floats matvecPackedWeights() {
-  Floats w;
-  for (int k = 0; k < 8; ++k)
-    for (int n = 0; n < 32; ++n)
-      w.push_back(static_cast<float>(n + 10 * k));
-  return w;
-}
-
 /// y[n] = sum over k of x[k] (n + 10 k).
 Floats matvecResult(const Floats &x) {
   Floats y(32);
