@@ -88,6 +88,7 @@ def find_compiled(
                 f"'{directory}' is already compiled; --random-weights and --max-length belong to "
                 "`streamtensor compile`"
             )
+        check_precision_of(compiled, options)
         return compiled
     from streamtensor.models.compiler import compile_options
     from streamtensor.models.sources import resolve
@@ -98,6 +99,20 @@ def find_compiled(
     if cached_model(source, chosen) is None:
         before_compiling(source, chosen)
     return Compiled(compiled_model(source, chosen), True)
+
+
+def check_precision_of(compiled: Compiled, options: argparse.Namespace) -> None:
+    """Fails where the options ask for another precision than `compiled` has."""
+    own = {"name": "f32", "activations": "group"}
+    if compiled.is_model:
+        own |= read_json(compiled.directory / MODEL_JSON).get("precision", {})
+    for flag, key in (("precision", "name"), ("activations", "activations")):
+        asked = getattr(options, flag, None)
+        if asked is not None and asked != own[key]:
+            raise UsageError(
+                f"'{compiled.directory}' is compiled with --{flag} {own[key]}, not {asked}; leave "
+                "the option out or compile the model anew"
+            )
 
 
 def read_json(path: Path) -> dict[str, Any]:

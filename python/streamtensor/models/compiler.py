@@ -19,12 +19,14 @@ from streamtensor.importer.program import Program
 from streamtensor.manifest import write_export, write_json
 from streamtensor.models.host import save_host
 from streamtensor.models.positions import check_positions
-from streamtensor.models.sources import ModelSource, config_for, load_model, load_tokenizer
+from streamtensor.models.quantize import Quantization, load_in_precision
+from streamtensor.models.sources import ModelSource, config_for, load_tokenizer
 from streamtensor.models.split import ModelSplit, position_limit
 from streamtensor.models.steps import LayerProgram, capture_head, capture_layer, layer_weights
 from streamtensor.module_compiler import compile_export
 from streamtensor.output import staged_directory
-from streamtensor.progress import step
+from streamtensor.precision import LAYER_ROUNDING, Precision
+from streamtensor.progress import say, step
 from streamtensor.toolchain import run_tool
 from streamtensor.weights import write_safetensors
 
@@ -41,6 +43,7 @@ class CompileOptions:
     target: str = "u55c"
     max_length: int = DEFAULT_LENGTH
     chunk: int = DEFAULT_CHUNK
+    precision: Precision = field(default_factory=Precision)
     arguments: tuple[str, ...] = field(default=())
 
     def prefill_tokens(self) -> int:
@@ -68,6 +71,10 @@ def compile_options(
         target=options.target,
         max_length=max_length,
         chunk=defaults.chunk if options.chunk is None else options.chunk,
+        precision=Precision(
+            options.precision or defaults.precision.name,
+            options.activations or defaults.precision.activations,
+        ),
     )
 
 
@@ -77,9 +84,11 @@ def compile_model(source: ModelSource, output_dir: Path, options: CompileOptions
     Raises `StreamTensorError` with the reason; the directory is then as it was.
     """
     with staged_directory(output_dir, [MODEL_JSON]) as directory:
-        with step(f"loading {source.name}"):
-            model = load_model(source)
-        split = ModelSplit(model, options.max_length)
+        with step(f"loading {source.name} in {options.precision}"):
+            model, quantization = load_in_precision(source, options.precision)
+        report_quantization(quantization)
+        rounding = LAYER_ROUNDING[options.precision.name]
+        split = ModelSplit(model, options.max_length, tolerance=rounding)
         phases = {"prefill": options.prefill_tokens(), "decode": 1}
         layers: dict[str, LayerProgram] = {}
         for phase, tokens in phases.items():
@@ -99,13 +108,14 @@ def compile_model(source: ModelSource, output_dir: Path, options: CompileOptions
         with step("packing weights"):
             entries = [pack_layer(directory, split, layers, i) for i in range(layer_count(split))]
             head_weights = pack_head(directory, head)
-        save_host(directory / "host", split, source, load_tokenizer(source))
+        save_host(directory / "host", split, source, load_tokenizer(source), options.precision)
         (directory / "Makefile").write_text(makefile([*phases, "head"]))
         write_json(
             directory / MODEL_JSON,
             {
                 "schema": 1,
                 "model": source.name,
+                "precision": options.precision.to_json(),
                 "max_length": options.max_length,
                 "chunk": phases["prefill"],
                 "hidden_size": head.inputs[0].shape[-1],
@@ -122,6 +132,14 @@ def compile_model(source: ModelSource, output_dir: Path, options: CompileOptions
             },
         )
     return output_dir
+
+
+def report_quantization(quantization: Quantization) -> None:
+    """Says what became of the products of a quantized model."""
+    if quantization.counts:
+        say(f"products: {quantization.summary()}")
+    for line in quantization.left:
+        say(f"stays float: {line}")
 
 
 def makefile(designs: list[str]) -> str:

@@ -213,7 +213,7 @@ def find_layers(model: torch.nn.Module, count: int) -> tuple[str, list[torch.nn.
             continue
         if len({type(layer) for layer in module}) != 1:
             continue
-        size = sum(parameter.numel() for parameter in module.parameters())
+        size = sum(tensor.numel() for tensor in (*module.parameters(), *module.buffers()))
         if best is None or size > best[0]:
             best = (size, name, list(module))
     if best is None:

@@ -7,11 +7,9 @@ from dataclasses import dataclass, field
 
 import torch
 
+from streamtensor.precision import ROUNDING, Precision
 from streamtensor.runtime.generation import Generation
 from streamtensor.runtime.sampling import Sampler
-
-# Largest error of a logit, over the largest logit, that rounding of float32 explains.
-ROUNDING = 2e-4
 
 
 @dataclass
@@ -55,7 +53,9 @@ def logits_behind(model: torch.nn.Module, tokens: Sequence[int]) -> torch.Tensor
         return model(input_ids=torch.tensor([tokens]), use_cache=False).logits[0].float()
 
 
-def compare(generation: Generation, reference: torch.Tensor, sampler: Sampler) -> Check:
+def compare(
+    generation: Generation, reference: torch.Tensor, sampler: Sampler, precision: Precision
+) -> Check:
     """Compares a generation that kept its logits with `reference_logits`."""
     check = Check(len(generation.ids), 0, 0.0, float(reference.abs().max()))
     for index, (token, logits) in enumerate(zip(generation.ids, generation.logits, strict=True)):
@@ -72,6 +72,6 @@ def compare(generation: Generation, reference: torch.Tensor, sampler: Sampler) -
             f"token {index}: {token} instead of PyTorch's {expected}, whose two best logits are "
             f"{gap:.3g} apart at an error of {error:.3g}"
         )
-        is_rounding = error <= ROUNDING * float(want.abs().max())
+        is_rounding = error <= ROUNDING[precision.name] * float(want.abs().max())
         (check.excused if is_rounding and gap < 2.0 * error else check.wrong).append(line)
     return check

@@ -12,7 +12,8 @@ from streamtensor.errors import StreamTensorError, UsageError
 from streamtensor.manifest import write_json
 from streamtensor.models.compiler import CompileOptions
 from streamtensor.models.host import Host, load_host
-from streamtensor.models.sources import ModelSource, load_model, load_tokenizer
+from streamtensor.models.quantize import load_in_precision
+from streamtensor.models.sources import ModelSource, load_tokenizer
 from streamtensor.models.tokenizer import TextStream, Tokenizer
 from streamtensor.output import require_parent
 from streamtensor.progress import say, step
@@ -140,9 +141,10 @@ class Printer:
 
 
 def run_check(host: Host, prompt: list[int], generation: Generation, sampler: Sampler) -> Check:
-    with step(f"comparing with PyTorch's {host.source.name} in f32"):
-        model = load_model(host.source)
-        return compare(generation, reference_logits(model, prompt, generation.ids), sampler)
+    with step(f"comparing with PyTorch's {host.source.name} in {host.precision}"):
+        model, _ = load_in_precision(host.source, host.precision)
+        reference = reference_logits(model, prompt, generation.ids)
+        return compare(generation, reference, sampler, host.precision)
 
 
 def describe(

@@ -208,7 +208,7 @@ class Generator:
             return torch.empty((0, vocabulary))
         if "logits" not in results:
             raise StreamTensorError("the runtime returned no logits")
-        return results["logits"].reshape(logits, vocabulary)
+        return results["logits"].reshape(logits, vocabulary).float()
 
     def stats(self) -> dict[str, Any]:
         """Returns the runtime's counters."""
