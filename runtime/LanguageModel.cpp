@@ -97,6 +97,7 @@ struct LanguageModel::Impl {
   Phase &checkRequest(const StepRequest &request);
   void switchTo(const Phase &phase);
   void runLayer(Phase &phase, size_t layer, StepResult &result);
+  void tapHidden(const Phase &phase, ResultTensor &taps);
   void appendRows(const Phase &phase, size_t layer, int64_t position,
                   int64_t count);
   void runHead(const Phase &phase, int64_t begin, int64_t end,
@@ -411,6 +412,19 @@ void LanguageModel::Impl::appendRows(const Phase &phase, size_t layer,
   }
 }
 
+/// Adds the hidden state behind the layer that has just run to `taps`.
+void LanguageModel::Impl::tapHidden(const Phase &phase, ResultTensor &taps) {
+  const ArgumentInfo &info = phase.info(phase.hidden);
+  const std::vector<char> values = readTensor(device, {hidden[0], 0}, info);
+  if (taps.shape.empty()) {
+    taps.dtype = info.dtype;
+    taps.shape = info.shape;
+    taps.shape.insert(taps.shape.begin(), 0);
+  }
+  ++taps.shape.front();
+  taps.data.insert(taps.data.end(), values.begin(), values.end());
+}
+
 /// Runs the head on the tokens `begin` to `end` - 1 of a step.
 void LanguageModel::Impl::runHead(const Phase &phase, int64_t begin,
                                   int64_t end, StepResult &result) {
@@ -451,6 +465,8 @@ StepResult LanguageModel::step(const StepRequest &request) {
   for (size_t layer = 0; layer < phase.layers.size(); ++layer) {
     impl->runLayer(phase, layer, result);
     impl->appendRows(phase, layer, request.position, request.count);
+    if (request.taps)
+      impl->tapHidden(phase, result.taps);
   }
   if (request.logits > 0)
     impl->runHead(phase, request.count - request.logits, request.count, result);

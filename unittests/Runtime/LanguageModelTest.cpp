@@ -130,6 +130,23 @@ TEST_F(LanguageModelTest, HeadSeesEveryTokenThatIsAskedFor) {
   EXPECT_EQ(floats(result.logits.data), Floats({2, 6, 11, 4, 12, 19}));
 }
 
+TEST_F(LanguageModelTest, HiddenStatesBehindEachLayer) {
+  // The states that the tests above come through.
+  const Floats hidden = {1, 1, 1, 1, 2, 0, 1, 3};
+  StepRequest request{
+      "prefill",
+      0,
+      2,
+      0,
+      {tensor("hidden", hidden), tensor("mask.full", kNothing4)}};
+  EXPECT_TRUE(model->step(request).taps.data.empty());
+  request.taps = true;
+  const StepResult result = model->step(request);
+  EXPECT_EQ(result.taps.shape, std::vector<int64_t>({2, 2, 4}));
+  EXPECT_EQ(floats(result.taps.data),
+            Floats({1, 2, 3, 4, 2, 0, 3, 12, 2, 2, 3, 4, 4, 0, 3, 12}));
+}
+
 TEST_F(LanguageModelTest, DecodeReadsWhatPrefillHasWritten) {
   prefill(0, 2, {1, 1, 1, 1, 2, 0, 1, 3}, kNothing4);
   // Layer 0 sees row 1 with factor 1: keys 2+0+1+3 = 6, values twice that, so

@@ -109,17 +109,8 @@ class HeadStep(torch.nn.Module):
         self.stack = (split.stack,)
 
     def forward(self, hidden: torch.Tensor) -> torch.Tensor:
-        stack = self.stack[0]
-
-        def on_call(index: int, args: Any, kwargs: Any) -> Any:
-            if index == len(stack.layers) - 1:
-                return stack.wrap_result(hidden)
-            return stack.wrap_result(stack.bind(index, args, kwargs).get(stack.hidden_path))
-
         ids = torch.zeros((1, 1), dtype=torch.long)
-        with stack.stubbed(on_call):
-            output = stack.run_model(input_ids=ids, position_ids=torch.zeros_like(ids))
-        return output.logits
+        return self.stack[0].logits(ids, torch.zeros_like(ids), hidden)
 
 
 @dataclass

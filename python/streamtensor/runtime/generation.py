@@ -68,6 +68,8 @@ class Generation:
 
     ids: list[int] = field(default_factory=list)
     logits: list[torch.Tensor] = field(default_factory=list)
+    # The state behind each layer of every token that was fed: [layers, tokens, size].
+    taps: torch.Tensor | None = None
     prefill_seconds: float = 0.0
     decode_seconds: float = 0.0
     decode_steps: int = 0
@@ -118,6 +120,8 @@ class Generator:
         self.runtime = runtime
         self.split = split
         self.description = description
+        # What steps return of the states behind layers, while it is asked for.
+        self.taps: list[torch.Tensor] | None = None
         known = set(split.host_tensors)
         unknown = sorted({n for names in description.hosts.values() for n in names} - known)
         if unknown:
@@ -134,11 +138,13 @@ class Generator:
         stop_ids: Iterable[int] = (),
         on_token: Callable[[int], None] = lambda token: None,
         keep_logits: bool = False,
+        keep_taps: bool = False,
     ) -> Generation:
         """Generates until `max_new_tokens` or a token of `stop_ids` (which is included)."""
         check_request(self.description, prompt, max_new_tokens)
         self.runtime.request("reset")
         stops = set(stop_ids)
+        self.taps = [] if keep_taps else None
         result = Generation()
         start = time.monotonic()
         logits = self.prefill(prompt)
@@ -151,6 +157,7 @@ class Generator:
                 result.logits.append(logits)
             on_token(token)
             if len(result.ids) == max_new_tokens or token in stops:
+                result.taps = torch.cat(self.taps, 1) if self.taps else None
                 return result
             start = time.monotonic()
             logits = self.step("decode", [token], position, 1, logits=1)[0]
@@ -200,9 +207,14 @@ class Generator:
         """
         past = self.description.max_length - len(ids)
         tensors = self.split.host_step(ids, position, past, self.description.hosts[phase])
+        fields = {} if self.taps is None else {"taps": 1}
         _, results = self.runtime.request(
-            "step", tensors, phase=phase, position=position, count=count, logits=logits
+            "step", tensors, phase=phase, position=position, count=count, logits=logits, **fields
         )
+        if self.taps is not None:
+            taps = results["taps"]
+            taps = taps.reshape(taps.shape[0], -1, taps.shape[-1])
+            self.taps.append(taps[:, :count].float())
         vocabulary = self.description.vocab_size
         if not logits:
             return torch.empty((0, vocabulary))
