@@ -32,16 +32,26 @@ from streamtensor.precision import Precision
 from streamtensor.runtime.check import layerwise_reference
 from streamtensor.runtime.generation import Generation
 
-KINDS = ["q4_0", "q4_1", "q8_0"]
+BLOCKS = ["q4_0", "q4_1", "q8_0"]
+CHANNELS = {"channel4": 7, "channel8": 127}
+KINDS = [*BLOCKS, *CHANNELS]
 needs_tools = pytest.mark.skipif(not TOOLS_ARE_BUILT, reason="the C++ tools are not built")
+
+
+def rounded_weight(weight: numpy.ndarray, kind: str) -> numpy.ndarray:
+    """What quantized weights stand for: gguf's own, or a row rounded by its largest value."""
+    if kind in CHANNELS:
+        scale = numpy.abs(weight).max(1, keepdims=True) / numpy.float32(CHANNELS[kind])
+        return numpy.rint(weight / scale) * scale
+    blocks = quants.quantize(weight, GGMLQuantizationType[kind.upper()])
+    return quants.dequantize(blocks, GGMLQuantizationType[kind.upper()])
 
 
 def expected_product(
     weight: torch.Tensor, kind: str, x: torch.Tensor, per_token: bool
 ) -> numpy.ndarray:
     """x W^T in float64, of gguf's weights and activations rounded by numpy."""
-    blocks = quants.quantize(weight.numpy(), GGMLQuantizationType[kind.upper()])
-    dense = quants.dequantize(blocks, GGMLQuantizationType[kind.upper()]).astype(numpy.float64)
+    dense = rounded_weight(weight.numpy(), kind).astype(numpy.float64)
     groups = x.numpy().reshape(x.shape[0], -1, 32)
     largest = numpy.abs(groups).max(-1, keepdims=True)
     if per_token:
@@ -166,7 +176,7 @@ def command(*arguments: Any) -> subprocess.CompletedProcess:
         ("gpt2-medium-tiny", ["w4a8"]),
         ("gemma3-1b-tiny", ["w4a8"]),
         ("qwen2.5-0.5b-tiny", ["w4a8", "--activations", "token"]),
-        ("tinyllama-1.1b-tiny", ["w8a8"]),
+        ("tinyllama-1.1b-tiny", ["w8a8", "--weights", "channel"]),
         ("gpt2-medium-tiny", ["f16"]),
         ("smollm2-135m-tiny", ["bf16"]),
     ],
