@@ -16,6 +16,9 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <tuple>
 
 using namespace streamtensor;
 
@@ -31,26 +34,39 @@ bool streamtensor::assignChannels(std::vector<MemoryPort> &ports,
     return left.second > right.second;
   });
   std::vector<int64_t> used(channels, 0), count(channels, 0);
-  llvm::StringMap<int64_t> chosen;
+  llvm::StringMap<std::pair<int64_t, int64_t>> chosen;
   for (const auto &[bundle, bytes] : order) {
+    const int64_t span =
+        std::max<int64_t>(1, llvm::divideCeil(bytes, channelBytes));
+    // The most bytes and bundles of a channel from `first` on.
+    auto load = [&](int64_t first) {
+      std::pair<int64_t, int64_t> most = {0, 0};
+      for (int64_t channel = first; channel < first + span; ++channel)
+        most = std::max(most, {used[channel], count[channel]});
+      return most;
+    };
     int64_t best = 0;
-    for (int64_t channel = 1; channel < channels; ++channel)
-      if (std::pair(used[channel], count[channel]) <
-          std::pair(used[best], count[best]))
-        best = channel;
-    used[best] += bytes;
-    ++count[best];
-    if (used[best] > channelBytes) {
-      error = "expected the arguments of bundle '" + bundle.str() +
-              "' to fit a memory channel of " + std::to_string(channelBytes) +
-              " bytes but got " + std::to_string(used[best]) +
-              "; split the argument or use a target with larger channels";
+    for (int64_t first = 1; first + span <= channels; ++first)
+      if (load(first) < load(best))
+        best = first;
+    const int64_t share = llvm::divideCeil(bytes, span);
+    if (span > channels || load(best).first + share > channelBytes) {
+      error = "expected the arguments of bundle '" + bundle.str() + "', " +
+              std::to_string(bytes) + " bytes, to fit " + std::to_string(span) +
+              " of " + std::to_string(channels) + " memory channels of " +
+              std::to_string(channelBytes) +
+              " bytes beside what is there already; use a smaller precision, a "
+              "shorter maximal length or a target with more memory";
       return false;
     }
-    chosen[bundle] = best;
+    for (int64_t channel = best; channel < best + span; ++channel) {
+      used[channel] += share;
+      ++count[channel];
+    }
+    chosen[bundle] = {best, span};
   }
   for (MemoryPort &port : ports)
-    port.channel = chosen[port.bundle];
+    std::tie(port.channel, port.channels) = chosen[port.bundle];
   return true;
 }
 
@@ -65,8 +81,12 @@ void streamtensor::writeConnectivity(llvm::StringRef kernel,
   if (!die.empty())
     os << "slr=" << instance << ":" << die << "\n";
   for (const MemoryPort &port : ports)
-    if (port.channel >= 0)
-      os << "sp=" << instance << "." << port.argument << ":HBM[" << port.channel
-         << "]\n";
+    if (port.channel >= 0) {
+      os << "sp=" << instance << "." << port.argument << ":HBM["
+         << port.channel;
+      if (port.channels > 1)
+        os << ":" << port.channel + port.channels - 1;
+      os << "]\n";
+    }
   os << "\n[clock]\ndefaultFreqHz=" << clockMHz << "000000\n";
 }

@@ -28,13 +28,15 @@ struct MemoryPort {
   std::string bundle;   ///< arguments of one bundle share an AXI port
   int64_t bytes = 0;    ///< of the memory behind it
   int64_t channel = -1; ///< filled by assignChannels; -1: the linker decides
+  int64_t channels = 1; ///< how many neighbours of it the memory spans
 };
 
 /// Gives every bundle a memory channel: the largest first, each to the channel
 /// with the fewest bytes so far (the lowest number among equals), so that the
-/// traffic of weights spreads. Arguments of one bundle get one channel.
-/// Returns false, and the cause in `error`, when a channel would have to hold
-/// more than `channelBytes`.
+/// traffic of weights spreads. Arguments of one bundle get one channel, or,
+/// with more than `channelBytes`, the emptiest neighbours that hold them: the
+/// memory of neighbours is contiguous (UG1393, `sp=kernel.port:HBM[0:3]`).
+/// Returns false, and the cause in `error`, when there are no such channels.
 bool assignChannels(std::vector<MemoryPort> &ports, int64_t channels,
                     int64_t channelBytes, std::string &error);
 

@@ -50,6 +50,7 @@ struct ArgumentInfo {
   int64_t portBits = 0;
   int64_t burstBeats = 0;
   int64_t channel = -1; ///< memory channel, -1 when the linker chooses
+  int64_t channels = 1; ///< how many neighbours of it the memory spans
 };
 
 /// A FIFO between two tasks. Numbers of one run are those at the largest sizes.

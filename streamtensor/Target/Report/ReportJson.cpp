@@ -356,7 +356,8 @@ void ReportWriter::writeDma() {
         json.attribute("burst_beats", argument ? argument->burstBeats : 0);
         json.attributeArray("hbm_channels", [&] {
           if (argument && argument->channel >= 0)
-            json.value(argument->channel);
+            for (int64_t i = 0; i < argument->channels; ++i)
+              json.value(argument->channel + i);
         });
       });
   });

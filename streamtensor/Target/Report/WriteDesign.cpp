@@ -380,8 +380,10 @@ streamtensor::collectPlacedDesign(ModuleOp module, const DeviceInfo &device,
   std::string error;
   if (!assignChannels(ports, device.memoryChannels, device.channelBytes, error))
     return module.emitError() << error;
-  for (auto [argument, port] : llvm::zip_equal(design->arguments, ports))
+  for (auto [argument, port] : llvm::zip_equal(design->arguments, ports)) {
     argument.channel = port.channel;
+    argument.channels = port.channels;
+  }
   return design;
 }
 
