@@ -117,8 +117,8 @@ public:
             ProductOrder product = {false, false})
       : op(op), maxLanes(laneLimit(op, maxLanes)), maxRows(maxRows),
         product(product), sizes(iterationSizes(op)),
-        extents(divisibleExtents(op)), maps(op.getIndexingMapsArray()), tile(extents.size(), 1),
-        unroll(extents.size(), 1) {}
+        extents(divisibleExtents(op)), maps(op.getIndexingMapsArray()),
+        tile(extents.size(), 1), unroll(extents.size(), 1) {}
 
   /// Which loops of an operation on windows stand outermost: the dimensions
   /// that it shares with nothing else (images, channels of a pooling), the rows
@@ -325,16 +325,16 @@ private:
       return false;
     if (isRuntime(outDims.back()))
       return knownReduction() >= 0;
-    return llvm::any_of(llvm::seq<int64_t>(0, extents.size()), [&](int64_t dim) {
-      return isReduction(dim) && isRuntime(dim);
-    });
+    return llvm::any_of(
+        llvm::seq<int64_t>(0, extents.size()),
+        [&](int64_t dim) { return isReduction(dim) && isRuntime(dim); });
   }
 
   /// Loops of run-time size stand outside, for two reasons: a sum of floats
-  /// needs independent ones between two updates, of which as few as one would be
-  /// certain; and a pipeline goes on over inner loops of known size only. For
-  /// the same reason what both operands have stands inside: then both are read
-  /// in the innermost loop. Lanes are columns, or terms of a sum where the
+  /// needs independent ones between two updates, of which as few as one would
+  /// be certain; and a pipeline goes on over inner loops of known size only.
+  /// For the same reason what both operands have stands inside: then both are
+  /// read in the innermost loop. Lanes are columns, or terms of a sum where the
   /// columns have no known number.
   void scheduleRuntimeProduct() {
     SmallVector<int64_t> outDims = dimsOfMap(maps.back());
