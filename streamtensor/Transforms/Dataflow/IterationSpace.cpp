@@ -88,14 +88,20 @@ int64_t streamtensor::powerOfTwoDivisor(int64_t extent, int64_t limit) {
 }
 
 bool streamtensor::isContraction(linalg::GenericOp op) {
-  if (op.getNumDpsInputs() != 2 || op.getNumReductionLoops() == 0)
+  if (op.getNumDpsInputs() != 2)
     return false;
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  for (auto [dim, iterator] : llvm::enumerate(op.getIteratorTypesArray()))
-    if (iterator == utils::IteratorType::reduction &&
-        (!maps[0].isFunctionOfDim(dim) || !maps[1].isFunctionOfDim(dim)))
-      return false;
-  return true;
+  int64_t reductions = 0;
+  int64_t used[2] = {0, 0};
+  for (auto [dim, iterator] : llvm::enumerate(op.getIteratorTypesArray())) {
+    if (iterator != utils::IteratorType::reduction)
+      continue;
+    ++reductions;
+    for (unsigned input : {0, 1})
+      used[input] += maps[input].isFunctionOfDim(dim);
+  }
+  return std::min(used[0], used[1]) > 0 &&
+         std::max(used[0], used[1]) == reductions;
 }
 
 /// Whether `dim` has more than one loop.

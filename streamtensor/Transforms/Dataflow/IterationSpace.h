@@ -48,8 +48,10 @@ mlir::SmallVector<int64_t> windowFactors(mlir::AffineMap map, unsigned result);
 /// elements a token holds along a dimension.
 int64_t powerOfTwoDivisor(int64_t extent, int64_t limit);
 
-/// Whether every reduction dimension of `op` is used by both of its two inputs:
-/// a (batched) matrix product in the wide sense.
+/// Whether `op` is a (batched) matrix product in the wide sense: of its two
+/// inputs, one has every reduction dimension and the other at least one of
+/// them. Those that it lacks are parts of its elements, such as the halves of a
+/// byte.
 bool isContraction(mlir::linalg::GenericOp op);
 
 /// Emits an error on `op` and fails unless `schedule` has the rank of the

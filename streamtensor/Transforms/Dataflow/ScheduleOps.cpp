@@ -15,6 +15,7 @@
 
 #include "streamtensor/Dialect/Dataflow/IR/Dataflow.h"
 #include "streamtensor/Support/StreamLimits.h"
+#include "streamtensor/Transforms/Dataflow/GroupedProduct.h"
 #include "streamtensor/Transforms/Dataflow/IterationSpace.h"
 #include "streamtensor/Transforms/Dataflow/ShrinkSchedule.h"
 #include "streamtensor/Transforms/Dataflow/StreamEdge.h"
@@ -46,22 +47,28 @@ static SmallVector<int64_t> dimsOfMap(AffineMap map) {
   return dims;
 }
 
-/// Of the two operands of a product, whose maps are the first of `maps`, the
-/// one that is held while the columns of the result pass: not the one that has
-/// the last dimension of the result, which is streamed.
-static unsigned heldOperand(ArrayRef<AffineMap> maps) {
+/// Of the two operands of product `op`, the one that is held while the columns
+/// of the result pass: not the one that has the last dimension of the result
+/// (groups aside, which both have), which is streamed.
+static unsigned heldOperand(linalg::GenericOp op) {
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   SmallVector<int64_t> outDims = dimsOfMap(maps.back());
+  SmallVector<int64_t> groups = groupDims(op);
+  llvm::erase_if(outDims,
+                 [&](int64_t dim) { return llvm::is_contained(groups, dim); });
   return !outDims.empty() && !maps[1].isFunctionOfDim(outDims.back()) ? 1 : 0;
 }
 
 /// Whether product `op` finishes some columns before it begins with others.
 static bool finishesBlocks(linalg::GenericOp op, ScheduleAttr schedule) {
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  AffineMap held = maps[heldOperand(maps)];
+  AffineMap held = maps[heldOperand(op)];
   SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
+  SmallVector<int64_t> groups = groupDims(op);
   LoopSpace space(iterationSizes(op), schedule);
   for (int64_t dim : space.dims) {
-    if (iterators[dim] == utils::IteratorType::reduction)
+    if (iterators[dim] == utils::IteratorType::reduction ||
+        llvm::is_contained(groups, dim))
       return false;
     if (!held.isFunctionOfDim(dim))
       return true;
@@ -79,10 +86,11 @@ static int64_t laneLimit(Operation *op, int64_t maxLanes) {
   };
   auto generic = dyn_cast<linalg::GenericOp>(op);
   int64_t bits = bitsOf(op->getResult(0));
-  if (generic && isContraction(generic))
-    bits = bitsOf(
-        generic
-            .getDpsInputs()[1 - heldOperand(generic.getIndexingMapsArray())]);
+  if (generic && isContraction(generic) && !summedProduct(generic))
+    bits = bitsOf(generic.getDpsInputs()[1 - heldOperand(generic)]);
+  else if (generic && summedProduct(generic))
+    // As many as the product delivers; they are not computed at once.
+    return kMaxTokenBits / bits;
   else if (generic)
     for (Value input : generic.getDpsInputs())
       bits = std::max(bits, bitsOf(input));
@@ -109,6 +117,8 @@ public:
   /// goes row by row then needs no more memory than a block of rows. With
   /// `columnBlocks` it finishes a block of columns before the next one, so that
   /// its reader starts after the first; the held operand passes once per block.
+  /// Of a product in groups, a block is one token wide; without `columnBlocks`
+  /// all columns of a group come before the next group.
   struct ProductOrder {
     bool rowsFirst, columnBlocks;
   };
@@ -189,7 +199,7 @@ public:
       scheduleReduction();
     for (OpOperand &operand : op->getOpOperands())
       limitToken(operand);
-    if (product.columnBlocks)
+    if (product.columnBlocks && groups.empty())
       blockColumns();
     return ScheduleAttr::get(op.getContext(), order, steps, tile, unroll);
   }
@@ -363,9 +373,12 @@ private:
     auto uses = [&](unsigned operand, int64_t dim) {
       return maps[operand].isFunctionOfDim(dim);
     };
-    unsigned held = heldOperand(maps);
+    unsigned held = heldOperand(op);
+    groups = groupDims(op);
     SmallVector<int64_t> batches, rows;
     for (int64_t dim : outDims) {
+      if (llvm::is_contained(groups, dim))
+        continue;
       if (uses(0, dim) && uses(1, dim))
         batches.push_back(dim);
       else if (uses(held, dim))
@@ -386,13 +399,28 @@ private:
       append(tiled);
     for (int64_t dim : llvm::concat<int64_t>(batches, rows))
       append(dim);
+    if (!groups.empty()) {
+      for (int64_t dim : product.columnBlocks
+                             ? llvm::concat<int64_t>(columns, groups)
+                             : llvm::concat<int64_t>(groups, columns))
+        append(dim);
+    }
     for (int64_t dim : dimsOfMap(maps[held]))
-      if (isReduction(dim))
+      if (isReduction(dim) && uses(1 - held, dim))
         append(dim);
     for (int64_t dim : columns)
       append(dim);
-    if (!outDims.empty())
+    // Parts of an element of the streamed operand: all of them at once, or one
+    // after the other while the element is held.
+    for (int64_t dim : dimsOfMap(maps[held]))
+      if (isReduction(dim) && !uses(1 - held, dim)) {
+        append(dim);
+        tile[dim] = unroll[dim] = powerOfTwoDivisor(extents[dim], maxLanes);
+      }
+    if (groups.empty() && !outDims.empty())
       setLanes(outDims.back());
+    else if (!columns.empty())
+      setLanes(columns.back());
     if (tiled >= 0)
       tile[tiled] = sharing;
   }
@@ -428,6 +456,8 @@ private:
   /// Of a product: the dimensions that only the streamed operand has, and the
   /// step of each loop when a dimension has several.
   SmallVector<int64_t> columns, steps;
+  /// Of a product in groups: the dimensions of the groups.
+  SmallVector<int64_t> groups;
 };
 
 /// The schedule with which `op` reads input `input`, a tensor of its iteration
@@ -598,6 +628,8 @@ private:
   ScheduleAttr decide(Operation *op) {
     SmallVector<ScheduleAttr> candidates = candidateSchedules(op);
     auto generic = dyn_cast<linalg::GenericOp>(op);
+    if (generic && !groupDims(generic).empty())
+      return decideGrouped(generic, candidates);
     if (!generic || maxAccumulatorBytes <= 0)
       return cheapest(op, candidates);
     SmallVector<ScheduleAttr> fitting;
@@ -615,6 +647,33 @@ private:
                                 describeShrinking(generic, wanted, smaller,
                                                   maxAccumulatorBytes)));
     return smaller;
+  }
+
+  /// Of a product in groups, the candidate that is the cheapest together with
+  /// the sum over its groups. Behind a product that finishes blocks of columns
+  /// it is the second one, which begins with the first group, unless the sums
+  /// that it keeps are too large.
+  ScheduleAttr decideGrouped(linalg::GenericOp product,
+                             ArrayRef<ScheduleAttr> candidates) {
+    linalg::GenericOp sum = groupSum(product);
+    ScheduleAttr best;
+    ScheduleCost bestCost;
+    bool readsBlocks = followsBlocks(product);
+    for (ScheduleAttr candidate : candidates) {
+      ScheduleCost cost = costOf(product, candidate);
+      orders[product->getResult(0)] = resultOrder(product, candidate);
+      ScheduleAttr follow = cheapest(sum, candidateSchedules(sum));
+      ScheduleCost sumCost = costOf(sum, follow);
+      cost.onchipBytes += sumCost.onchipBytes;
+      cost.loadedElements += sumCost.loadedElements;
+      int64_t sums = accumulatorBytes(sum, follow);
+      bool fits = maxAccumulatorBytes <= 0 || sums <= maxAccumulatorBytes;
+      if (best && (!fits || (!readsBlocks && !(cost < bestCost))))
+        continue;
+      best = candidate;
+      bestCost = cost;
+    }
+    return best;
   }
 
   ScheduleAttr cheapest(Operation *op, ArrayRef<ScheduleAttr> candidates) {
@@ -650,7 +709,14 @@ private:
                                  .runOnWindows(windows, map, which));
       return candidates;
     } else {
-      if (generic.getNumReductionLoops() != 0 && isContraction(generic)) {
+      if (!groupDims(generic).empty()) {
+        for (bool columnBlocks : {true, false})
+          candidates.push_back(Scheduler(generic, maxLanes, maxRows,
+                                         {/*rowsFirst=*/false, columnBlocks})
+                                   .run());
+        return candidates;
+      }
+      if (isContraction(generic) && !summedProduct(generic)) {
         bool blocks = producesInBlocks(generic);
         for (bool columnBlocks : {true, false})
           for (bool rowsFirst : {false, true})
@@ -673,9 +739,31 @@ private:
       std::optional<ScheduleAttr> follow =
           followOrder(op, map, *order, maxLanes);
       if (follow && isLegal(op, *follow))
-        candidates.push_back(*follow);
+        candidates.push_back(atPaceOfProduct(op, *follow));
     }
     return candidates;
+  }
+
+  /// The schedule of a sum over groups: as many lanes as keep up with the
+  /// product, which takes several cycles for a token.
+  static ScheduleAttr atPaceOfProduct(Operation *op, ScheduleAttr schedule) {
+    auto sum = dyn_cast<linalg::GenericOp>(op);
+    linalg::GenericOp product = sum ? summedProduct(sum) : nullptr;
+    if (!product)
+      return schedule;
+    auto productSchedule = product->getAttrOfType<ScheduleAttr>(kScheduleAttr);
+    int64_t cycles = 1;
+    SmallVector<int64_t> extents = iterationExtents(product);
+    for (auto [dim, kind] : llvm::enumerate(product.getIteratorTypesArray()))
+      if (kind == utils::IteratorType::reduction)
+        cycles *= extents[dim] /
+                  (productSchedule ? productSchedule.getUnroll()[dim] : 1);
+    SmallVector<int64_t> unroll(schedule.getUnroll());
+    for (int64_t &lanes : unroll)
+      for (; lanes > 1 && cycles > 1; cycles /= 2)
+        lanes /= 2;
+    return ScheduleAttr::get(op->getContext(), schedule.getOrder(),
+                             schedule.getSteps(), schedule.getTile(), unroll);
   }
 
   /// Along a chain of products the loop order alternates: one finishes block
@@ -683,18 +771,25 @@ private:
   /// has all of its columns at the end. Then both work at the same time, even
   /// on a single row. What lies between them works element by element.
   bool producesInBlocks(linalg::GenericOp op) {
+    if (followsBlocks(op))
+      return false;
+    DenseSet<Operation *> seen;
+    auto any = [](linalg::GenericOp) { return true; };
+    return llvm::any_of(op->getUsers(), [&](Operation *user) {
+      return anyProduct(user, /*forward=*/true, seen, any);
+    });
+  }
+
+  /// Whether `op` reads, over operations that work element by element, from a
+  /// product that finishes blocks of its columns.
+  bool followsBlocks(linalg::GenericOp op) {
     DenseSet<Operation *> seen;
     auto blocked = [&](linalg::GenericOp product) {
       return inBlocks.contains(product);
     };
-    for (Value input : op.getDpsInputs())
-      if (Operation *producer = input.getDefiningOp();
-          producer && anyProduct(producer, /*forward=*/false, seen, blocked))
-        return false;
-    seen.clear();
-    auto any = [](linalg::GenericOp) { return true; };
-    return llvm::any_of(op->getUsers(), [&](Operation *user) {
-      return anyProduct(user, /*forward=*/true, seen, any);
+    return llvm::any_of(op.getDpsInputs(), [&](Value input) {
+      Operation *producer = input.getDefiningOp();
+      return producer && anyProduct(producer, /*forward=*/false, seen, blocked);
     });
   }
 
@@ -706,6 +801,8 @@ private:
     if (!seen.insert(op).second)
       return false;
     if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
+      if (linalg::GenericOp product = summedProduct(generic))
+        return holds(product);
       if (isContraction(generic))
         return holds(generic);
       if (generic.getNumReductionLoops() != 0)

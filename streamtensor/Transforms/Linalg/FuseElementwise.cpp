@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
 
 namespace streamtensor {
 #define GEN_PASS_DEF_FUSEELEMENTWISE
@@ -39,17 +40,26 @@ bool isCheap(Operation *op) {
   // The product of two positions, for example, but not one of tensors.
   if (isa<arith::MulIOp, arith::SelectOp>(op))
     return op->getResult(0).getType().isIntOrIndex();
+  // A shift by a constant is wiring: how packed integers are taken apart.
+  if (isa<arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp>(op))
+    return matchPattern(op->getOperand(1), m_Constant());
   return false;
 }
 
-/// A generic of integers that is computed again rather than stored: it costs
-/// little, and its result is no smaller than what it is made of.
-bool isCheapIntegerGeneric(GenericOp op) {
-  if (!streamtensor::isParallelGeneric(op) ||
-      !cast<RankedTensorType>(op.getResult(0).getType())
-           .getElementType()
-           .isIntOrIndex())
+/// A generic that widens floats and does nothing else.
+bool isWidening(GenericOp op) {
+  return llvm::all_of(*op.getBody(), [](Operation &inner) {
+    return isa<arith::ExtFOp, linalg::YieldOp>(inner);
+  });
+}
+
+/// A generic that is computed again rather than stored: it costs little, and
+/// its result is no smaller than what it is made of.
+bool isCheapGeneric(GenericOp op) {
+  if (!streamtensor::isParallelGeneric(op))
     return false;
+  if (!getElementTypeOrSelf(op.getResult(0)).isIntOrIndex())
+    return isWidening(op);
   return llvm::all_of(*op.getBody(),
                       [](Operation &inner) { return isCheap(&inner); });
 }
@@ -61,18 +71,17 @@ bool mayFuse(OpOperand *operand) {
   auto consumer = dyn_cast<GenericOp>(operand->getOwner());
   if (!producer || !consumer || !operand->get().hasOneUse())
     return false;
-  return isCheapIntegerGeneric(producer) ||
+  return isCheapGeneric(producer) ||
          consumer.getMatchingIndexingMap(operand).isPermutation();
 }
 
-/// Gives every use of a cheap integer generic a generic of its own, which then
-/// fuses.
-struct DuplicateIntegerGeneric : OpRewritePattern<GenericOp> {
+/// Gives every use of a cheap generic a generic of its own, which then fuses.
+struct DuplicateCheapGeneric : OpRewritePattern<GenericOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(GenericOp op,
                                 PatternRewriter &rewriter) const override {
-    if (!isCheapIntegerGeneric(op) || op->use_empty() || op->hasOneUse())
-      return rewriter.notifyMatchFailure(op, "it is no shared integer generic");
+    if (!isCheapGeneric(op) || op->use_empty() || op->hasOneUse())
+      return rewriter.notifyMatchFailure(op, "it is no shared cheap generic");
     OpOperand &use = *op->getUses().begin();
     Operation *copy = rewriter.clone(*op);
     rewriter.modifyOpInPlace(use.getOwner(),
@@ -85,7 +94,7 @@ struct FuseElementwise
     : streamtensor::impl::FuseElementwiseBase<FuseElementwise> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<DuplicateIntegerGeneric>(&getContext());
+    patterns.add<DuplicateCheapGeneric>(&getContext());
     linalg::populateElementwiseOpsFusionPatterns(patterns, mayFuse);
     linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
     streamtensor::addCanonicalizationPatterns(patterns);

@@ -35,6 +35,9 @@ using streamtensor::itensor::ITensorType;
 
 /// From how many tokens on a load runs ahead.
 static constexpr int64_t kMinTokensToRunAhead = 64;
+/// Up to how many bits of a token a converter runs ahead: FIFOs of up to 1,024
+/// bits are shift registers, which are 32 deep whether that is used or not.
+static constexpr int64_t kMostBitsToRunAhead = 32;
 /// Whatever is deeper needs a proof: a stream of more tokens must not become an
 /// array by an option.
 static constexpr int64_t kMaxLeastDepth = 64;
@@ -102,12 +105,13 @@ FifoDepthProblem AllocateFifos::buildProblem(const KernelAccesses &accesses) {
        llvm::zip_equal(accesses.fifos, accesses.network.fifos)) {
     dataflow::TaskOp writer = accesses.tasks[fifo.writer];
     dataflow::TaskOp reader = accesses.tasks[fifo.reader];
-    const bool runsAhead = writer.getKind() == "dma_in" &&
-                           reader.getKind() == "compute" &&
-                           fifo.tokens >= kMinTokensToRunAhead;
+    const int64_t bits = cast<ITensorType>(value.getType()).getTokenBits();
+    const bool runsAhead =
+        (writer.getKind() == "dma_in" ||
+         (writer.getKind() == "converter" && bits <= kMostBitsToRunAhead)) &&
+        reader.getKind() == "compute" && fifo.tokens >= kMinTokensToRunAhead;
     problem.baseDepths.push_back(runsAhead ? depths.load : depths.base);
-    problem.tokenBits.push_back(
-        cast<ITensorType>(value.getType()).getTokenBits());
+    problem.tokenBits.push_back(bits);
   }
   return problem;
 }

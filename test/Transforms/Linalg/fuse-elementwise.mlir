@@ -264,3 +264,77 @@ func.func @quantized(%x: tensor<4x8xf32>, %w: tensor<6x8xi8>) -> tensor<4x6xi32>
   } -> tensor<4x6xi32>
   return %y : tensor<4x6xi32>
 }
+
+// -----
+
+#bytes = affine_map<(d0, d1, d2) -> (d0, d2)>
+#halves = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+#sum = affine_map<(d0, d1, d2) -> (d0)>
+
+// Bytes are taken apart where they are used: one operation, which reads each
+// byte for both of its halves.
+// CHECK-LABEL: func.func @halves_of_bytes
+// CHECK: linalg.generic
+// CHECK-SAME: ins(%arg0 : tensor<4x8xi8>)
+// CHECK: linalg.index 1
+// CHECK: arith.shrsi
+// CHECK: arith.select
+// CHECK: arith.addi
+// CHECK-NOT: linalg.generic
+func.func @halves_of_bytes(%x: tensor<4x8xi8>) -> tensor<4xi8> {
+  %c15 = arith.constant 15 : i8
+  %c4 = arith.constant 4 : i8
+  %zero = arith.constant 0 : i8
+  %first = arith.constant 0 : index
+  %e = tensor.empty() : tensor<4x2x8xi8>
+  %a = linalg.generic {indexing_maps = [#bytes, #halves], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x : tensor<4x8xi8>) outs(%e : tensor<4x2x8xi8>) {
+  ^bb0(%in: i8, %out: i8):
+    %half = linalg.index 1 : index
+    %is_low = arith.cmpi eq, %half, %first : index
+    %shifted = arith.shrsi %in, %c4 : i8
+    %0 = arith.select %is_low, %in, %shifted : i8
+    %1 = arith.andi %0, %c15 : i8
+    linalg.yield %1 : i8
+  } -> tensor<4x2x8xi8>
+  %f = tensor.empty() : tensor<4xi8>
+  %init = linalg.fill ins(%zero : i8) outs(%f : tensor<4xi8>) -> tensor<4xi8>
+  %r = linalg.generic {indexing_maps = [#halves, #sum], iterator_types = ["parallel", "reduction", "reduction"]}
+      ins(%a : tensor<4x2x8xi8>) outs(%init : tensor<4xi8>) {
+  ^bb0(%in: i8, %out: i8):
+    %0 = arith.addi %in, %out : i8
+    linalg.yield %0 : i8
+  } -> tensor<4xi8>
+  return %r : tensor<4xi8>
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+
+// Halves are widened where they are used, so that streams carry 16 bits.
+// CHECK-LABEL: func.func @widened_twice
+// CHECK-COUNT-2: ins(%{{.*}}arg0{{.*}} : tensor<8xf16>
+// CHECK-NOT: linalg.generic
+func.func @widened_twice(%x: tensor<8xf16>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %e = tensor.empty() : tensor<8xf32>
+  %a = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%x : tensor<8xf16>) outs(%e : tensor<8xf32>) {
+  ^bb0(%in: f16, %out: f32):
+    %0 = arith.extf %in : f16 to f32
+    linalg.yield %0 : f32
+  } -> tensor<8xf32>
+  %b = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%a : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %0 = math.exp %in : f32
+    linalg.yield %0 : f32
+  } -> tensor<8xf32>
+  %c = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%a : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %0 = math.sqrt %in : f32
+    linalg.yield %0 : f32
+  } -> tensor<8xf32>
+  return %b, %c : tensor<8xf32>, tensor<8xf32>
+}
