@@ -23,7 +23,7 @@ from conftest import ROOT
 from streamtensor import StreamTensorError
 from streamtensor.designs import MODEL_JSON
 from streamtensor.models import sources
-from streamtensor.models.compiler import CompileOptions, compile_model
+from streamtensor.models.compiler import CompileOptions, compile_model, layer_sizes
 from streamtensor.models.host import load_host
 from streamtensor.models.positions import check_positions
 from streamtensor.models.split import ModelSplit
@@ -236,7 +236,21 @@ def test_layers_that_differ_and_ignore_a_tensor() -> None:
 
 
 def test_layers_that_count_rows_by_themselves() -> None:
-    """GPT-Neo's second layer cuts a window out of a mask of its own, by the number of rows."""
+    """A layer whose attention becomes weaker with each row that it sees."""
+    model = sources.random_model(gpt_neox(), 3).eval()
+
+    def weaken(module: Any, args: Any, kwargs: Any, output: Any) -> Any:
+        return (output[0] / kwargs["attention_mask"].shape[-1], *output[1:])
+
+    model.gpt_neox.layers[1].attention.register_forward_hook(weaken, with_kwargs=True)
+    split = ModelSplit(model, LENGTH)
+    with pytest.raises(StreamTensorError, match=r"layer 1 of the model computes something else on"):
+        check_positions(split, [1])
+    check_positions(ModelSplit(sources.random_model(gpt_neox(), 3).eval(), LENGTH), [1, CHUNK])
+
+
+def test_layers_that_cut_their_own_masks() -> None:
+    """GPT-Neo's layers cut a mask of their own at the number of rows, which no design can."""
     config = transformers.GPTNeoConfig(
         vocab_size=64,
         max_position_embeddings=64,
@@ -247,8 +261,9 @@ def test_layers_that_count_rows_by_themselves() -> None:
         window_size=6,
     )
     split = ModelSplit(sources.random_model(config, 3).eval(), LENGTH)
-    with pytest.raises(StreamTensorError, match=r"layer 1 of the model computes something else on"):
-        check_positions(split, [1])
-    # Where the window is longer than the sequence, both ways are the same.
-    config.window_size = 2 * LENGTH
-    check_positions(ModelSplit(sources.random_model(config, 3).eval(), LENGTH), [1, CHUNK])
+    sizes = layer_sizes(CompileOptions(max_length=LENGTH, chunk=CHUNK), split)
+    with pytest.raises(
+        StreamTensorError,
+        match=r"modeling_gpt_neo.py:\d+ .* at an offset that is known at run time",
+    ):
+        capture_layer(split, *sizes)

@@ -13,6 +13,7 @@ from torch.export.graph_signature import InputKind
 from torch.utils import _pytree as pytree
 
 from streamtensor.errors import StreamTensorError
+from streamtensor.importer.locations import model_line
 
 
 @dataclass
@@ -169,3 +170,15 @@ def sizes_of_used_inputs(graph: torch.fx.Graph) -> None:
                 for dim, extent in enumerate(other.meta["val"].shape):
                     if not isinstance(extent, int) and extent.node.expr == wanted:
                         size.args = (other, dim)
+
+
+def refuse_runtime_offsets(graph: torch.fx.Graph, prefix: str) -> None:
+    """Fails where a tensor is cut at a place that depends on a size known at run time."""
+    for node in graph.nodes:
+        if node.target != torch.ops.aten.slice.Tensor or len(node.args) < 3:
+            continue
+        if isinstance(node.args[2], torch.fx.Node):
+            raise StreamTensorError(
+                f"{model_line(node, prefix)} takes a part of a tensor at an offset that is known "
+                "at run time only; pass that part in as an input"
+            )

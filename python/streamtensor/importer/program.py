@@ -23,6 +23,7 @@ from streamtensor.importer.decompositions import decomposition_table
 from streamtensor.importer.dimensions import (
     Dimensions,
     read_dimensions,
+    refuse_runtime_offsets,
     sizes_of_used_inputs,
     spec_of_inputs,
 )
@@ -123,6 +124,7 @@ def capture(
     remove_assertions(exported)
     sizes_of_used_inputs(exported.graph)
     slice_known_indices(exported)
+    refuse_runtime_offsets(exported.graph, prefix)
     program = clean(exported, function, prefix, drop_dead_inputs, role_of)
     program.dims = dims and dims.of_arguments(program.arguments)
     check(program, pytree.tree_leaves((args, kwargs)), expected, tolerance)

@@ -319,7 +319,7 @@ private:
   /// The last dimension over which a product sums that has a known size, in the
   /// order of the streamed operand; -1 without one.
   int64_t knownReduction() {
-    SmallVector<int64_t> dims = dimsOfMap(maps[1 - heldOperand(maps)]);
+    SmallVector<int64_t> dims = dimsOfMap(maps[1 - heldOperand(op)]);
     for (int64_t dim : llvm::reverse(dims))
       if (isReduction(dim) && extents[dim] > 1)
         return dim;
@@ -348,7 +348,7 @@ private:
   /// columns have no known number.
   void scheduleRuntimeProduct() {
     SmallVector<int64_t> outDims = dimsOfMap(maps.back());
-    SmallVector<int64_t> sums = dimsOfMap(maps[1 - heldOperand(maps)]);
+    SmallVector<int64_t> sums = dimsOfMap(maps[1 - heldOperand(op)]);
     llvm::erase_if(sums, [&](int64_t dim) { return !isReduction(dim); });
     auto appendIf = [&](ArrayRef<int64_t> dims,
                         llvm::function_ref<bool(int64_t)> holds) {
