@@ -236,15 +236,16 @@ def test_layers_that_differ_and_ignore_a_tensor() -> None:
 
 
 def test_layers_that_count_rows_by_themselves() -> None:
-    """A layer whose attention becomes weaker with each row that it sees."""
+    """Layers whose attention becomes weaker with each row that they see."""
     model = sources.random_model(gpt_neox(), 3).eval()
 
     def weaken(module: Any, args: Any, kwargs: Any, output: Any) -> Any:
         return (output[0] / kwargs["attention_mask"].shape[-1], *output[1:])
 
-    model.gpt_neox.layers[1].attention.register_forward_hook(weaken, with_kwargs=True)
+    for layer in model.gpt_neox.layers:
+        layer.attention.register_forward_hook(weaken, with_kwargs=True)
     split = ModelSplit(model, LENGTH)
-    with pytest.raises(StreamTensorError, match=r"layer 1 of the model computes something else on"):
+    with pytest.raises(StreamTensorError, match=r"layer 0 of the model computes something else on"):
         check_positions(split, [1])
     check_positions(ModelSplit(sources.random_model(gpt_neox(), 3).eval(), LENGTH), [1, CHUNK])
 
