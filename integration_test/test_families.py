@@ -28,7 +28,8 @@ from streamtensor.models.host import load_host
 from streamtensor.models.positions import check_positions
 from streamtensor.models.split import ModelSplit
 from streamtensor.models.steps import ConcatCache, capture_layer
-from streamtensor.runtime.check import ROUNDING, compare, logits_behind, reference_logits
+from streamtensor.precision import ROUNDING, Precision
+from streamtensor.runtime.check import compare, logits_behind, reference_logits
 from streamtensor.runtime.generation import Generator, ModelDescription
 from streamtensor.runtime.process import Runtime
 from streamtensor.runtime.sampling import Sampler
@@ -138,17 +139,17 @@ def test_tokens_are_pytorchs(
     )
     assert generation.ids == own[0, len(PROMPT) :].tolist()
     reference = reference_logits(checkpoint.model, PROMPT, generation.ids)
-    check = compare(generation, reference, sampler)
+    check = compare(generation, reference, sampler, Precision())
     assert check.equal == NEW_TOKENS
-    assert check.max_error <= ROUNDING * check.max_logit
-    assert (forgetful - reference[-1]).abs().max() > 100 * ROUNDING * check.max_logit
+    assert check.max_error <= ROUNDING["f32"] * check.max_logit
+    assert (forgetful - reference[-1]).abs().max() > 100 * ROUNDING["f32"] * check.max_logit
     # So does one that skips its last layer.
     values = json.loads((directory / MODEL_JSON).read_text())
     values["layers"].pop()
     (directory / MODEL_JSON).write_text(json.dumps(values))
     with Runtime(directory) as runtime:
         shallow = Generator(runtime, host.split, ModelDescription.read(directory)).prefill(PROMPT)
-    assert (shallow - reference[0]).abs().max() > 100 * ROUNDING * check.max_logit
+    assert (shallow - reference[0]).abs().max() > 100 * ROUNDING["f32"] * check.max_logit
     for design in ("layer", "head"):
         assert (directory / design / "certificate.json").is_file()
 
@@ -184,7 +185,7 @@ def test_every_part_shows_in_the_logits(checkpoint: Checkpoint) -> None:
     """A layer or its attention that went missing moves logits by far more than is allowed."""
     tokens = [*PROMPT, 6, 7, 8, 9]
     whole = logits_behind(checkpoint.model, tokens)
-    allowed = ROUNDING * float(whole.abs().max())
+    allowed = ROUNDING["f32"] * float(whole.abs().max())
     same = changed_logits(checkpoint.model, tokens, lambda index: "whole")
     assert (same - whole).abs().max() <= allowed
     for index in range(2):

@@ -13,6 +13,7 @@ from safetensors.torch import load_file
 
 from streamtensor import StreamTensorError
 from streamtensor.models.tokenizer import ByteTokenizer, TextStream
+from streamtensor.precision import Precision
 from streamtensor.runtime.check import compare
 from streamtensor.runtime.generation import Generation, Generator, ModelDescription
 from streamtensor.runtime.process import Runtime
@@ -144,16 +145,16 @@ def test_comparison() -> None:
     generation = Generation(logits=list(got))
     generation.ids = [sampler.choose(row) for row in got]
     assert generation.ids == [0, 1, 0]
-    check = compare(generation, reference, sampler)
+    check = compare(generation, reference, sampler, Precision())
     assert (check.equal, check.total, len(check.excused), check.passed) == (2, 3, 1, True)
     assert check.summary().startswith("tokens equal: 2/3; max abs logit error: 0.0002")
 
     # The same tokens from logits that are far off: close or not, that is wrong.
     got[1] = torch.tensor([0.0, 5.0, 0.0])
-    check = compare(generation, reference, sampler)
+    check = compare(generation, reference, sampler, Precision())
     assert not check.passed and not check.excused
     got[1] = torch.tensor([0.0, float("inf"), float("nan")])
-    assert not compare(generation, reference, sampler).passed
+    assert not compare(generation, reference, sampler, Precision()).passed
 
 
 def program(tmp_path: Path, body: str) -> list[str]:

@@ -20,6 +20,7 @@ from streamtensor.models import configs, sources, steps
 from streamtensor.models.masks import MaskTable
 from streamtensor.models.recording import LayerStack
 from streamtensor.models.split import ModelSplit
+from streamtensor.precision import Precision
 from streamtensor.runtime.check import compare, reference_logits
 from streamtensor.runtime.generation import Generator, ModelDescription
 from streamtensor.runtime.sampling import Sampler
@@ -101,7 +102,7 @@ def test_generation_equals_the_models_own(
     )
     assert generation.ids == own[0, length:].tolist()
     reference = reference_logits(compiled.model, prompt.tolist(), generation.ids)
-    check = compare(generation, reference, sampler)
+    check = compare(generation, reference, sampler, Precision())
     assert check.equal == check.total == 20
     assert check.max_error <= ERROR
 

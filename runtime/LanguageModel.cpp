@@ -99,6 +99,7 @@ struct LanguageModel::Impl {
   ParameterValues checkRequest(const StepRequest &request) const;
   void runLayer(size_t index, const ParameterValues &values,
                 StepResult &result);
+  void tapHidden(const ParameterValues &values, ResultTensor &taps);
   void appendRows(size_t index, const StepRequest &request,
                   const ParameterValues &values);
   void runHead(const StepRequest &request, const ParameterValues &values,
@@ -402,6 +403,20 @@ void LanguageModel::Impl::appendRows(size_t index, const StepRequest &request,
   }
 }
 
+/// Adds the hidden state behind the layer that has just run to `taps`.
+void LanguageModel::Impl::tapHidden(const ParameterValues &values,
+                                    ResultTensor &taps) {
+  const ArgumentInfo info = layer.info(layer.hidden).at(values);
+  const std::vector<char> states = readTensor(device, {hidden[0], 0}, info);
+  if (taps.shape.empty()) {
+    taps.dtype = info.dtype;
+    taps.shape = info.shape;
+    taps.shape.insert(taps.shape.begin(), 0);
+  }
+  ++taps.shape.front();
+  taps.data.insert(taps.data.end(), states.begin(), states.end());
+}
+
 /// Runs the head on the last tokens of a step.
 void LanguageModel::Impl::runHead(const StepRequest &request,
                                   const ParameterValues &values,
@@ -445,6 +460,8 @@ StepResult LanguageModel::step(const StepRequest &request) {
   for (size_t index = 0; index < layer.bound.size(); ++index) {
     impl->runLayer(index, values, result);
     impl->appendRows(index, request, values);
+    if (request.taps)
+      impl->tapHidden(values, result.taps);
   }
   if (request.logits > 0)
     impl->runHead(request, values, result);

@@ -44,6 +44,8 @@ struct StepRequest {
   /// "hidden", and every tensor that the layers expect, in the shapes of this
   /// position and count.
   std::vector<HostTensor> tensors;
+  /// Whether to return the hidden state behind every layer.
+  bool taps = false;
 };
 
 struct ResultTensor {
@@ -58,6 +60,9 @@ struct StepResult {
   /// One slice of the head's shape per token that was asked for, in the order
   /// of the tokens: [tokens, ...]. Empty data when none was.
   ResultTensor logits;
+  /// The hidden state behind each layer, padding included: [layers, ...]. Empty
+  /// unless it was asked for.
+  ResultTensor taps;
 };
 
 struct ModelStatistics {

@@ -92,6 +92,7 @@ Response step(LanguageModel &model, const JsonFields &request,
   step.position = request.integer("position");
   step.count = request.integer("count");
   step.logits = request.integer("logits");
+  step.taps = request.has("taps") && request.integer("taps") != 0;
   step.tensors = payload.tensors;
   StepResult result = model.step(step);
   Response response;
@@ -101,6 +102,8 @@ Response step(LanguageModel &model, const JsonFields &request,
   response.line["tensors"] = json::array();
   if (step.logits > 0)
     response.add("logits", std::move(result.logits));
+  if (step.taps)
+    response.add("taps", std::move(result.taps));
   return response;
 }
 

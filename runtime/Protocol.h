@@ -12,6 +12,7 @@
 //
 //   {"op": "step", "position", "count", "logits", "tensors": [...]}
 //     (logits of that many of its last tokens: 0 for none)
+//     (with "taps": 1 also the hidden state behind each layer, as "taps")
 //   {"op": "stats"} {"op": "reset"} {"op": "quit"}
 //   {"op": "write_cache", "layer", "cache", "row", "tensors": [one row]}
 //   {"op": "read_cache", "layer", "cache", "row"}

@@ -13,7 +13,7 @@ import torch
 
 from streamtensor.errors import StreamTensorError
 from streamtensor.module_compiler import INTERFACE, compile_module
-from streamtensor.precision import refuse_precision
+from streamtensor.precision import Precision, refuse_quantized_module
 from streamtensor.toolchain import run_tool
 from streamtensor.weights import write_safetensors
 
@@ -36,11 +36,10 @@ def compile(
     Without `output_dir`, a module becomes a module: one that computes the same, on the
     device as far as it can (`streamtensor.backend.module.CompiledModule`). With it, the
     whole of the module becomes one design in that directory, which is returned; so is
-    that of a language model, for which `options` are `max_length`, `chunk` and
-    `random_weights` (a seed). Raises `StreamTensorError` with the reason; a directory
+    that of a language model, for which `options` are `max_length`, `chunk`,
+    `activations` and `random_weights` (a seed). Raises `StreamTensorError` with the reason; a directory
     is then as it was.
     """
-    refuse_precision(precision)
     if isinstance(model, str):
         if output_dir is None:
             raise StreamTensorError(
@@ -50,7 +49,11 @@ def compile(
         from streamtensor.models.sources import resolve
 
         source = resolve(model, options.pop("random_weights", None))
-        return compile_model(source, Path(output_dir), CompileOptions(target=target, **options))
+        chosen = Precision(precision, options.pop("activations", "group"))
+        return compile_model(
+            source, Path(output_dir), CompileOptions(target=target, precision=chosen, **options)
+        )
+    refuse_quantized_module(precision)
     if options:
         raise TypeError(f"unexpected options for a module: {', '.join(options)}")
     if output_dir is not None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from streamtensor.errors import StreamTensorError, UsageError
-from streamtensor.precision import PRECISIONS, refuse_precision
+from streamtensor.precision import ACTIVATIONS, PRECISIONS, refuse_quantized_module
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -118,8 +118,13 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--precision",
         choices=PRECISIONS,
-        default="f32",
-        help="arithmetic of the layers (%(default)s)",
+        help="arithmetic of the products with weights: floats, or 8 or 4 bit weights with 8 bit "
+        "activations (f32)",
+    )
+    parser.add_argument(
+        "--activations",
+        choices=ACTIVATIONS,
+        help="what shares a scale of 8 bit activations: 32 of them, or all of a token (group)",
     )
     parser.add_argument(
         "--max-length",
@@ -140,9 +145,9 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
 
 
 def command_compile(options: argparse.Namespace) -> int:
-    refuse_precision(options.precision)
     output = Path(options.output_dir)
     if is_factory(options.model):
+        refuse_quantized_module(options.precision or "f32")
         from streamtensor.module_compiler import compile_factory
 
         print(compile_factory(options.model, output, options.target))
@@ -237,7 +242,6 @@ def add_simulate(commands: Any) -> None:
 
 
 def command_simulate(options: argparse.Namespace) -> int:
-    refuse_precision(options.precision)
     from streamtensor import simulation
     from streamtensor.designs import find_compiled
 
@@ -302,7 +306,6 @@ def add_generate(commands: Any) -> None:
 def command_generate(options: argparse.Namespace) -> int:
     if options.chat and options.prompt is None:
         raise UsageError("--chat needs --prompt")
-    refuse_precision(options.precision)
     from streamtensor.runtime import command
 
     return command.command_generate(options, device_arguments(options))
@@ -328,7 +331,6 @@ def add_evaluate(commands: Any) -> None:
 
 
 def command_evaluate(options: argparse.Namespace) -> int:
-    refuse_precision(options.precision)
     from streamtensor.runtime import evaluate
 
     return evaluate.command_evaluate(options)

@@ -89,6 +89,7 @@ def find_compiled(
                 f"'{directory}' is already compiled; --random-weights and --max-length belong to "
                 "`streamtensor compile`"
             )
+        check_precision_of(compiled, options)
         return compiled
     from streamtensor.models.compiler import compile_options
     from streamtensor.models.sources import resolve
@@ -105,6 +106,20 @@ def chunks_of(length: int, chunk: int) -> Iterator[tuple[int, int]]:
     """Yields position and number of tokens of each step that feeds a prompt."""
     for position in range(0, length, chunk):
         yield position, min(chunk, length - position)
+
+
+def check_precision_of(compiled: Compiled, options: argparse.Namespace) -> None:
+    """Fails where the options ask for another precision than `compiled` has."""
+    own = {"name": "f32", "activations": "group"}
+    if compiled.is_model:
+        own |= read_json(compiled.directory / MODEL_JSON).get("precision", {})
+    for flag, key in (("precision", "name"), ("activations", "activations")):
+        asked = getattr(options, flag, None)
+        if asked is not None and asked != own[key]:
+            raise UsageError(
+                f"'{compiled.directory}' is compiled with --{flag} {own[key]}, not {asked}; leave "
+                "the option out or compile the model anew"
+            )
 
 
 def read_json(path: Path) -> dict[str, Any]:

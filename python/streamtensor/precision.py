@@ -2,19 +2,85 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+import torch
+
 from streamtensor.errors import StreamTensorError
 
-PRECISIONS = ("f32", "f16", "bf16", "w8a8", "w4a8")
-COMPILED = ("f32",)
+# Of the integer precisions: the kind of GGUF block that float weights become.
+BLOCKS = {"w8a8": "q8_0", "w4a8": "q4_1"}
+FLOATS = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
+PRECISIONS = (*FLOATS, *BLOCKS)
+# How many activations share a scale: 32 along the reduction, or all of a token.
+ACTIVATIONS = ("group", "token")
+# The largest difference of two results, over the largest value, that rounding explains: of a
+# whole model, and of one layer. Where activations are quantized, a sum that differs in its last
+# place can fall on the other side of a half: one code of 127 changes, and with it what follows.
+LAYER_ROUNDING = {"f32": 1e-4, "f16": 5e-3, "bf16": 4e-2, "w8a8": 5e-2, "w4a8": 5e-2}
+ROUNDING = {"f32": 2e-4, "f16": 1e-2, "bf16": 5e-2, "w8a8": 5e-2, "w4a8": 5e-2}
 
 
-def refuse_precision(precision: str) -> None:
-    """Raises `StreamTensorError` for a precision that cannot be compiled."""
+@dataclass(frozen=True)
+class Precision:
+    """`name` is one of `PRECISIONS`; `activations` counts where activations are int8."""
+
+    name: str = "f32"
+    activations: str = "group"
+
+    def __post_init__(self) -> None:
+        check_precision(self.name)
+        if self.activations not in ACTIVATIONS:
+            raise StreamTensorError(
+                f"expected activations per {' or '.join(ACTIVATIONS)} but got '{self.activations}'"
+            )
+        if self.activations != "group" and not self.is_quantized:
+            raise StreamTensorError(
+                f"activations per {self.activations} only have a meaning with "
+                f"{' or '.join(BLOCKS)}, not with {self.name}"
+            )
+
+    @property
+    def is_quantized(self) -> bool:
+        return self.name in BLOCKS
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """The type of what is not quantized."""
+        return FLOATS.get(self.name, torch.float32)
+
+    @property
+    def per_token(self) -> bool:
+        return self.activations == "token"
+
+    def __str__(self) -> str:
+        return f"{self.name} (activations per token)" if self.per_token else self.name
+
+    def to_json(self) -> dict[str, str]:
+        return {"name": self.name, "activations": self.activations}
+
+    @staticmethod
+    def from_json(value: dict[str, str]) -> Precision:
+        return Precision(value["name"], value["activations"])
+
+
+def check_precision(precision: str) -> None:
+    """Raises `StreamTensorError` for a name that is no precision."""
     if precision not in PRECISIONS:
         raise StreamTensorError(
             f"expected a precision of {', '.join(PRECISIONS)} but got '{precision}'"
         )
-    if precision not in COMPILED:
+
+
+def refuse_quantized_module(precision: str) -> None:
+    """Raises `StreamTensorError` for a precision that a module of one's own cannot have.
+
+    A module is compiled as it is: its own types are its precision.
+    """
+    check_precision(precision)
+    if precision != "f32":
         raise StreamTensorError(
-            f"precision '{precision}' cannot be compiled yet; use {', '.join(COMPILED)}"
+            f"a module is compiled in the precision that it has, so '{precision}' cannot be asked "
+            "for; convert the module itself (module.half(), quantized layers), or compile a "
+            "language model by its name or directory"
         )

@@ -133,6 +133,22 @@ TEST_F(LanguageModelTest, ChunkBehindAPastIsTheSameAsTokensAlone) {
   EXPECT_EQ(cache(0, 0, 3), second);
 }
 
+TEST_F(LanguageModelTest, HiddenStatesBehindEachLayer) {
+  // The states that the tests above come through.
+  const Floats hidden = {1, 1, 1, 1, 2, 0, 1, 3}, nothing;
+  StepRequest request{0,
+                      2,
+                      0,
+                      {tensor("hidden", hidden), tensor("mask.full", nothing),
+                       tensor("mask.other", nothing)}};
+  EXPECT_TRUE(model->step(request).taps.data.empty());
+  request.taps = true;
+  const StepResult result = model->step(request);
+  EXPECT_EQ(result.taps.shape, std::vector<int64_t>({2, 2, 4}));
+  EXPECT_EQ(floats(result.taps.data),
+            Floats({1, 2, 3, 4, 2, 0, 3, 12, 2, 2, 3, 4, 4, 0, 3, 12}));
+}
+
 TEST_F(LanguageModelTest, DecodeReadsWhatPrefillHasWritten) {
   prefill({1, 1, 1, 1, 2, 0, 1, 3});
   // Layer 0 sees row 1 with factor 1: keys 2+0+1+3 = 6, values twice that, so

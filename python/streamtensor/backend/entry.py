@@ -26,7 +26,7 @@ from streamtensor.dtypes import dtype_name
 from streamtensor.errors import StreamTensorError
 from streamtensor.importer.locations import TORCH_ROOT, short_path
 from streamtensor.importer.tracing import first_line
-from streamtensor.precision import refuse_precision
+from streamtensor.precision import refuse_quantized_module
 from streamtensor.progress import say
 from streamtensor.toolchain import find_tool
 
@@ -69,7 +69,7 @@ def check_options(options: dict[str, Any]) -> dict[str, Any]:
             f"expected options of the backend from {', '.join(OPTIONS)} but got "
             f"{', '.join(map(repr, unknown))}"
         )
-    refuse_precision(options.pop("precision", "f32"))
+    refuse_quantized_module(options.pop("precision", "f32"))
     return options
 
 

@@ -19,7 +19,8 @@ from streamtensor.importer.program import Program
 from streamtensor.manifest import write_export, write_json
 from streamtensor.models.host import save_host
 from streamtensor.models.positions import check_positions
-from streamtensor.models.sources import ModelSource, config_for, load_model, load_tokenizer
+from streamtensor.models.quantize import Quantization, load_in_precision
+from streamtensor.models.sources import ModelSource, config_for, load_tokenizer
 from streamtensor.models.split import ModelSplit, check_length, position_limit
 from streamtensor.models.steps import (
     SHORTEST,
@@ -31,7 +32,8 @@ from streamtensor.models.steps import (
 )
 from streamtensor.module_compiler import compile_export
 from streamtensor.output import staged_directory
-from streamtensor.progress import step
+from streamtensor.precision import LAYER_ROUNDING, Precision
+from streamtensor.progress import say, step
 from streamtensor.toolchain import run_tool
 from streamtensor.weights import write_safetensors
 
@@ -55,6 +57,7 @@ class CompileOptions:
     target: str = "u55c"
     max_length: int = DEFAULT_LENGTH
     chunk: int = DEFAULT_CHUNK
+    precision: Precision = field(default_factory=Precision)
     arguments: tuple[str, ...] = field(default=())
 
     def tokens(self) -> int:
@@ -86,6 +89,10 @@ def compile_options(
         target=options.target,
         max_length=max_length,
         chunk=defaults.chunk if options.chunk is None else options.chunk,
+        precision=Precision(
+            options.precision or defaults.precision.name,
+            options.activations or defaults.precision.activations,
+        ),
     )
 
 
@@ -95,10 +102,12 @@ def compile_model(source: ModelSource, output_dir: Path, options: CompileOptions
     Raises `StreamTensorError` with the reason; the directory is then as it was.
     """
     with staged_directory(output_dir, [MODEL_JSON]) as directory:
-        with step(f"loading {source.name}"):
-            model = load_model(source)
+        with step(f"loading {source.name} in {options.precision}"):
+            model, quantization = load_in_precision(source, options.precision)
+        report_quantization(quantization)
+        rounding = LAYER_ROUNDING[options.precision.name]
         # Tracing needs some positions, however few are wanted.
-        split = ModelSplit(model, max(options.max_length, SHORTEST))
+        split = ModelSplit(model, max(options.max_length, SHORTEST), tolerance=rounding)
         tokens = options.tokens()
         with step(f"importing the layer for 1 to {tokens} tokens"):
             layer = capture_layer(split, *layer_sizes(options, split), function=LAYER)
@@ -114,13 +123,14 @@ def compile_model(source: ModelSource, output_dir: Path, options: CompileOptions
         with step("packing weights"):
             entries = [pack_layer(directory, split, layer, i) for i in range(layer_count(split))]
             head_weights = pack_head(directory, head)
-        save_host(directory / "host", split, source, load_tokenizer(source))
+        save_host(directory / "host", split, source, load_tokenizer(source), options.precision)
         (directory / "Makefile").write_text(makefile([LAYER, HEAD]))
         write_json(
             directory / MODEL_JSON,
             {
                 "schema": SCHEMA,
                 "model": source.name,
+                "precision": options.precision.to_json(),
                 "max_length": options.max_length,
                 "chunk": tokens,
                 "hidden_size": head.inputs[0].shape[-1],
@@ -137,6 +147,14 @@ def compile_model(source: ModelSource, output_dir: Path, options: CompileOptions
             },
         )
     return output_dir
+
+
+def report_quantization(quantization: Quantization) -> None:
+    """Says what became of the products of a quantized model."""
+    if quantization.counts:
+        say(f"products: {quantization.summary()}")
+    for line in quantization.left:
+        say(f"stays float: {line}")
 
 
 def makefile(designs: list[str]) -> str:

@@ -19,6 +19,7 @@ from streamtensor.models.recording import LayerStack
 from streamtensor.models.sources import ModelSource, eos_ids, quiet_transformers
 from streamtensor.models.split import ModelSplit, used_state
 from streamtensor.models.tokenizer import ByteTokenizer, HubTokenizer, Tokenizer, load_directory
+from streamtensor.precision import Precision
 from streamtensor.weights import write_safetensors
 
 HOST_JSON = "host.json"
@@ -34,10 +35,15 @@ class Host:
     tokenizer: Tokenizer | None
     eos_ids: list[int]
     source: ModelSource
+    precision: Precision
 
 
 def save_host(
-    directory: Path, split: ModelSplit, source: ModelSource, tokenizer: Tokenizer | None
+    directory: Path,
+    split: ModelSplit,
+    source: ModelSource,
+    tokenizer: Tokenizer | None,
+    precision: Precision,
 ) -> None:
     """Writes the host's share of a model into a new directory."""
     directory.mkdir()
@@ -58,6 +64,7 @@ def save_host(
         {
             "schema": 1,
             "source": source.to_json(),
+            "precision": precision.to_json(),
             "max_length": split.max_length,
             "hidden_path": split.hidden_path,
             "fillings": [[index, values] for index, values in sorted(split.fillings.items())],
@@ -75,10 +82,11 @@ def load_host(directory: Path) -> Host:
 
     try:
         values = json.loads((directory / HOST_JSON).read_text())
+        precision = Precision.from_json(values["precision"])
         with quiet_transformers(), torch.device("meta"):
             config = AutoConfig.from_pretrained(str(directory))
             model = AutoModelForCausalLM.from_config(
-                config, dtype=torch.float32, attn_implementation="eager"
+                config, dtype=precision.dtype, attn_implementation="eager"
             )
         set_state(model, load_file(directory / STATE))
         stack = LayerStack(model.eval(), values["hidden_path"], values["returns_tuple"])
@@ -97,7 +105,7 @@ def load_host(directory: Path) -> Host:
         with quiet_transformers():
             tokenizer = load_directory(directory / TOKENIZER)
     source = ModelSource.from_json(values["source"])
-    return Host(split, tokenizer, values["eos_token_ids"], source)
+    return Host(split, tokenizer, values["eos_token_ids"], source, precision)
 
 
 def set_state(model: torch.nn.Module, state: dict[str, torch.Tensor]) -> None:

@@ -159,6 +159,19 @@ class LayerStack:
             )
         return calls
 
+    def logits(
+        self, ids: torch.Tensor, positions: torch.Tensor, hidden: torch.Tensor
+    ) -> torch.Tensor:
+        """What the model makes of `hidden`, the state behind its last layer [1, tokens, size]."""
+
+        def on_call(index: int, args: Any, kwargs: Any) -> Any:
+            if index == len(self.layers) - 1:
+                return self.wrap_result(hidden)
+            return self.wrap_result(self.bind(index, args, kwargs).get(self.hidden_path))
+
+        with self.stubbed(on_call):
+            return self.run_model(input_ids=ids, position_ids=positions).logits
+
     def run_model(self, **kwargs: Any) -> Any:
         return self.model(use_cache=False, **kwargs)
 
@@ -213,7 +226,7 @@ def find_layers(model: torch.nn.Module, count: int) -> tuple[str, list[torch.nn.
             continue
         if len({type(layer) for layer in module}) != 1:
             continue
-        size = sum(parameter.numel() for parameter in module.parameters())
+        size = sum(tensor.numel() for tensor in (*module.parameters(), *module.buffers()))
         if best is None or size > best[0]:
             best = (size, name, list(module))
     if best is None:

@@ -105,26 +105,26 @@ def packaged_gguf() -> Path:
     raise StreamTensorError(f"the Python package '{GGUF_PACKAGE}' holds no .gguf file")
 
 
-def load_model(source: ModelSource) -> torch.nn.Module:
-    """Loads a model in float32 with eager attention, ready for inference."""
+def load_model(source: ModelSource, dtype: torch.dtype = torch.float32) -> torch.nn.Module:
+    """Loads a model in a type of floats with eager attention, ready for inference."""
     if source.path is not None and not source.path.exists():
         raise StreamTensorError(f"the checkpoint '{source.path}' does not exist any more")
     with quiet_transformers():
         if source.seed is not None:
-            model = random_model(config_for(source), source.seed)
+            model = random_model(config_for(source), source.seed, dtype)
         else:
-            model = load_checkpoint(source)
+            model = load_checkpoint(source, dtype)
     return model.eval().requires_grad_(False)
 
 
-def load_checkpoint(source: ModelSource) -> torch.nn.Module:
+def load_checkpoint(source: ModelSource, dtype: torch.dtype) -> torch.nn.Module:
     from transformers import AutoModelForCausalLM
 
     options: dict[str, Any] = {"gguf_file": source.gguf_file} if source.gguf_file else {}
     try:
         model, report = AutoModelForCausalLM.from_pretrained(
             str(source.directory),
-            dtype=torch.float32,
+            dtype=dtype,
             attn_implementation="eager",
             output_loading_info=True,
             # Only so that all of them are reported; `refuse_incomplete` refuses them.
@@ -176,7 +176,7 @@ def config_for(source: ModelSource) -> Any:
         raise cannot_load(source, error) from error
 
 
-def random_model(config: Any, seed: int) -> torch.nn.Module:
+def random_model(config: Any, seed: int, dtype: torch.dtype = torch.float32) -> torch.nn.Module:
     """Builds a model whose weights follow from `seed`.
 
     The usual initialization (deviation 0.02, biases 0) makes layers that hardly
@@ -185,9 +185,7 @@ def random_model(config: Any, seed: int) -> torch.nn.Module:
     """
     from transformers import AutoModelForCausalLM
 
-    model = AutoModelForCausalLM.from_config(
-        config, dtype=torch.float32, attn_implementation="eager"
-    )
+    model = AutoModelForCausalLM.from_config(config, dtype=dtype, attn_implementation="eager")
     generator = torch.Generator().manual_seed(seed)
     done: set[int] = set()
     with torch.no_grad():

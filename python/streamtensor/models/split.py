@@ -18,6 +18,7 @@ from torch.utils import _pytree as pytree
 from streamtensor.errors import StreamTensorError
 from streamtensor.models.masks import KeyTable, MaskTable, follows_keys
 from streamtensor.models.recording import LayerCall, LayerStack
+from streamtensor.precision import LAYER_ROUNDING
 
 # What the two parts of a layer's rotary tables are called.
 ROTARY = {"position_embeddings.0": "cos", "position_embeddings.1": "sin"}
@@ -43,14 +44,20 @@ class ModelSplit:
     """The host's share of a model, and what its layers get from it.
 
     `max_length` is the number of positions that the masks are built for. `stack` is
-    given where the layers of `model` have no weights and cannot be run.
+    given where the layers of `model` have no weights and cannot be run. `tolerance` is the
+    largest difference of two ways to run a layer, over the largest value, that is rounding.
     """
 
     def __init__(
-        self, model: torch.nn.Module, max_length: int, stack: LayerStack | None = None
+        self,
+        model: torch.nn.Module,
+        max_length: int,
+        stack: LayerStack | None = None,
+        tolerance: float = LAYER_ROUNDING["f32"],
     ) -> None:
         self.stack = stack or LayerStack(model)
         self.max_length = max_length
+        self.tolerance = tolerance
         check_length(max_length, position_limit(self.config))
         ids = torch.zeros((1, max_length), dtype=torch.long)
         positions = torch.arange(max_length).reshape(1, -1)

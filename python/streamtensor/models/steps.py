@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,8 +17,6 @@ from streamtensor.models.split import ModelSplit
 
 # How a layer's inputs that are no weights are told apart.
 HIDDEN, PAST_KEY, PAST_VALUE = "hidden", "past_key", "past_value"
-# One layer against the module: accumulated rounding of float32, far below any real difference.
-LAYER_TOLERANCE = 1e-4
 
 # How many new tokens, or rows of the cache: a number, or a torch.export.Dim with
 # limits for a program of every number from its min to its max.
@@ -133,17 +132,8 @@ class HeadStep(torch.nn.Module):
         self.stack = (split.stack,)
 
     def forward(self, hidden: torch.Tensor) -> torch.Tensor:
-        stack = self.stack[0]
-
-        def on_call(index: int, args: Any, kwargs: Any) -> Any:
-            if index == len(stack.layers) - 1:
-                return stack.wrap_result(hidden)
-            return stack.wrap_result(stack.bind(index, args, kwargs).get(stack.hidden_path))
-
         ids = torch.zeros((1, 1), dtype=torch.long)
-        with stack.stubbed(on_call):
-            output = stack.run_model(input_ids=ids, position_ids=torch.zeros_like(ids))
-        return output.logits
+        return self.stack[0].logits(ids, torch.zeros_like(ids), hidden)
 
 
 @dataclass
@@ -196,17 +186,20 @@ class LayerExamples:
         key, value = cache.rows()
         return (key.shape[1], key.shape[3]), (value.shape[1], value.shape[3])
 
+    def _random(self, shape: Sequence[int]) -> torch.Tensor:
+        return torch.randn(shape, generator=self.generator).to(self.host["hidden"].dtype)
+
     def step(self, index: int) -> LayerStep:
         return LayerStep(self.split, index, self.calls[index])
 
     def inputs(self, step: LayerStep, index: int) -> tuple[list[torch.Tensor], ...]:
         """Returns the arguments of `step.forward` for layer `index`."""
-        hidden = torch.randn(self.host["hidden"].shape, generator=self.generator)
+        hidden = self._random(self.host["hidden"].shape)
         names = self.split.layer_hosts[index]
         pasts = []
         if self.has_caches:
             pasts = [
-                torch.randn((1, heads, self.past, width), generator=self.generator)
+                self._random((1, heads, self.past, width))
                 for heads, width in (self.key_shape, self.value_shape)
             ]
         # As the runtime gets them: torch.export guards what has other strides.
@@ -220,8 +213,8 @@ def capture_layer(
     """Captures the layer, as `function`, for `tokens` new tokens behind `past` rows of cache.
 
     The one program is checked against every layer of the model with that layer's own
-    weights and host tensors, at the smallest and the largest lengths; a layer that
-    computes something else is an error. Layers that do without some tensors get
+    weights and host tensors, and against each kind of layer at the smallest and the
+    largest lengths; a layer that computes something else is an error. Layers that do without some tensors get
     constants for them (`fillings.py`), of which `split` keeps account.
     """
     example = traced_sizes(tokens, past, split.max_length)
@@ -241,22 +234,24 @@ def capture_layer(
         prefix="layer",
         drop_dead_inputs=True,
         role_of=lambda index: roles[index],
-        tolerance=LAYER_TOLERANCE,
+        tolerance=split.tolerance,
         dynamic_shapes=dynamic_shapes(split, tokens, past, examples, first),
     )
     layer = name_arguments(split, program, step, (limits(tokens)[1], limits(past)[1]), examples)
 
     def is_same(index: int) -> bool:
         tried = LayerExamples(split, *example, examples.has_caches)
-        return layer_difference(layer, tried, index) <= LAYER_TOLERANCE
+        return layer_difference(layer, tried, index) <= split.tolerance
 
     for index in range(count):
         paths = sorted(ignored[index] & set(layer.hosts.values()))
         if paths and index not in split.fillings:
             fill_ignored(split, index, paths, lambda index=index: is_same(index))
+    # Every layer at one pair of lengths, and each kind of layer at the others.
+    kinds = {tuple(sorted(split.layer_hosts[index].items())): index for index in range(count)}
     for lengths in sorted({example, *corners(tokens, past, split.max_length)}):
         others = LayerExamples(split, *lengths, examples.has_caches)
-        for index in range(count):
+        for index in range(count) if lengths == example else sorted(kinds.values()):
             check_layer(layer, others, index, first)
     return layer
 
@@ -368,7 +363,7 @@ def layer_weights(split: ModelSplit, program: Program, index: int) -> dict[str, 
 def check_layer(layer: LayerProgram, examples: LayerExamples, index: int, first: int) -> None:
     """Fails where the program, captured from layer `first`, does not compute layer `index`."""
     difference = layer_difference(layer, examples, index)
-    if not difference <= LAYER_TOLERANCE:
+    if not difference <= examples.split.tolerance:
         raise StreamTensorError(
             f"layer {index} of the model computes something else than layer {first} (a difference "
             f"of {difference:.2g} of the largest value); only models whose layers are equal "
@@ -400,10 +395,10 @@ def layer_difference(layer: LayerProgram, examples: LayerExamples, index: int) -
 def capture_head(split: ModelSplit) -> Program:
     """Captures final norm and head for one token: hidden [1, 1, size] -> logits."""
     generator = torch.Generator().manual_seed(1)
-    size = split.host_step([0], 0)["hidden"].shape[-1]
-    hidden = torch.randn((1, 1, size), generator=generator)
+    own = split.host_step([0], 0)["hidden"]
+    hidden = torch.randn((1, 1, own.shape[-1]), generator=generator).to(own.dtype)
     program = capture(
-        HeadStep(split), (hidden,), function="head", prefix="model", tolerance=LAYER_TOLERANCE
+        HeadStep(split), (hidden,), function="head", prefix="model", tolerance=split.tolerance
     )
     program.results[0].source = "logits"
     return program

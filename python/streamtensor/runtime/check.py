@@ -1,4 +1,11 @@
-"""Compares generated tokens and logits with PyTorch, teacher-forced."""
+"""Compares generated tokens and logits with PyTorch, teacher-forced.
+
+Of floats the whole model is compared. Quantized activations are steps: where two sums differ in
+their last place, a code can fall on the other side of a half, and over all layers PyTorch itself
+comes to other logits when its input changes in the last place. So there each layer is compared
+alone, on the state that the accelerator gave it, and the head on the last one: an error anywhere
+shows in its own layer, and is not lost among others.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +14,11 @@ from dataclasses import dataclass, field
 
 import torch
 
+from streamtensor.models.recording import LayerStack
+from streamtensor.models.steps import ConcatCache
+from streamtensor.precision import LAYER_ROUNDING, ROUNDING, Precision
 from streamtensor.runtime.generation import Generation
 from streamtensor.runtime.sampling import Sampler
-
-# Largest error of a logit, over the largest logit, that rounding of float32 explains.
-ROUNDING = 2e-4
 
 
 @dataclass
@@ -29,10 +36,19 @@ class Check:
     max_logit: float
     excused: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
+    # Of a comparison layer by layer: the largest error of a layer, relative to what it adds.
+    layer_error: float | None = None
 
     @property
     def passed(self) -> bool:
         return not self.wrong
+
+    def add_layers(self, layers: LayerErrors, precision: Precision) -> None:
+        """Adds what a comparison layer by layer has found."""
+        self.layer_error = layers.largest
+        line = layers.first_above(LAYER_ROUNDING[precision.name])
+        if line is not None:
+            self.wrong.insert(0, line)
 
     def summary(self) -> str:
         return f"tokens equal: {self.equal}/{self.total}; max abs logit error: {self.max_error:.3g}"
@@ -55,7 +71,61 @@ def logits_behind(model: torch.nn.Module, tokens: Sequence[int]) -> torch.Tensor
         return model(input_ids=torch.tensor([tokens]), use_cache=False).logits[0].float()
 
 
-def compare(generation: Generation, reference: torch.Tensor, sampler: Sampler) -> Check:
+@dataclass
+class LayerErrors:
+    """How far each layer is from PyTorch's: [layers, tokens], relative to what it adds."""
+
+    errors: torch.Tensor
+
+    @property
+    def largest(self) -> float:
+        return float(self.errors.max())
+
+    def first_above(self, tolerance: float) -> str | None:
+        """Says which layer leaves the tolerance first, for the first token where one does."""
+        # In the order of time: tokens, and for each of them layers. A NaN is above.
+        wrong = (~(self.errors <= tolerance)).t().nonzero()
+        if not len(wrong):
+            return None
+        token, layer = wrong[0].tolist()
+        return (
+            f"layer {layer} at position {token}: its result is off by "
+            f"{float(self.errors[layer, token]):.3g} of what the layer adds "
+            f"({tolerance:.3g} are allowed)"
+        )
+
+
+def layerwise_reference(
+    model: torch.nn.Module, prompt: Sequence[int], generation: Generation
+) -> tuple[torch.Tensor, LayerErrors]:
+    """Runs each layer of PyTorch on the state that the accelerator had before it.
+
+    Returns the logits [generated tokens, vocabulary] that PyTorch makes of the accelerator's last
+    states, and the errors of all layers. `generation` has kept its taps.
+    """
+    tokens = [*prompt, *generation.ids[:-1]]
+    ids, positions = torch.tensor([tokens]), torch.arange(len(tokens))[None]
+    stack = LayerStack(model)
+    calls = stack.record(ids, positions)
+    hidden = calls[0].get(stack.hidden_path)
+    errors = []
+    with torch.no_grad():
+        for layer, call, tap in zip(stack.layers, calls, generation.taps, strict=True):
+            leaves = [
+                hidden if path == stack.hidden_path else leaf
+                for path, leaf in zip(call.paths, call.leaves, strict=True)
+            ]
+            result = stack.call_layer(layer, leaves, call.spec, ConcatCache(None, None))
+            added = (result - hidden)[0].float().norm(dim=-1)
+            errors.append((result[0].float() - tap).norm(dim=-1) / added)
+            hidden = tap[None].to(result.dtype)
+        logits = stack.logits(ids, positions, hidden)[0].float()
+    return logits[len(prompt) - 1 :], LayerErrors(torch.stack(errors))
+
+
+def compare(
+    generation: Generation, reference: torch.Tensor, sampler: Sampler, precision: Precision
+) -> Check:
     """Compares a generation that kept its logits with `reference_logits`."""
     check = Check(len(generation.ids), 0, 0.0, float(reference.abs().max()))
     for index, (token, logits) in enumerate(zip(generation.ids, generation.logits, strict=True)):
@@ -72,6 +142,6 @@ def compare(generation: Generation, reference: torch.Tensor, sampler: Sampler) -
             f"token {index}: {token} instead of PyTorch's {expected}, whose two best logits are "
             f"{gap:.3g} apart at an error of {error:.3g}"
         )
-        is_rounding = error <= ROUNDING * float(want.abs().max())
+        is_rounding = error <= ROUNDING[precision.name] * float(want.abs().max())
         (check.excused if is_rounding and gap < 2.0 * error else check.wrong).append(line)
     return check

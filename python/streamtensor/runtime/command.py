@@ -12,11 +12,12 @@ from streamtensor.errors import StreamTensorError, UsageError
 from streamtensor.manifest import write_json
 from streamtensor.models.compiler import CompileOptions
 from streamtensor.models.host import Host, load_host
-from streamtensor.models.sources import ModelSource, load_model, load_tokenizer
+from streamtensor.models.quantize import load_in_precision
+from streamtensor.models.sources import ModelSource, load_tokenizer
 from streamtensor.models.tokenizer import TextStream, Tokenizer
 from streamtensor.output import require_parent
 from streamtensor.progress import say, step
-from streamtensor.runtime.check import Check, compare, reference_logits
+from streamtensor.runtime.check import Check, compare, layerwise_reference, reference_logits
 from streamtensor.runtime.generation import (
     Generation,
     Generator,
@@ -54,6 +55,7 @@ def command_generate(options: argparse.Namespace, device_arguments: list[str]) -
             stop_ids,
             on_token=printer.add,
             keep_logits=options.check,
+            keep_taps=options.check and host.precision.is_quantized,
         )
         text = printer.finish()
         stats = generator.stats()
@@ -140,9 +142,15 @@ class Printer:
 
 
 def run_check(host: Host, prompt: list[int], generation: Generation, sampler: Sampler) -> Check:
-    with step(f"comparing with PyTorch's {host.source.name} in f32"):
-        model = load_model(host.source)
-        return compare(generation, reference_logits(model, prompt, generation.ids), sampler)
+    with step(f"comparing with PyTorch's {host.source.name} in {host.precision}"):
+        model, _ = load_in_precision(host.source, host.precision)
+        if generation.taps is None:
+            reference = reference_logits(model, prompt, generation.ids)
+            return compare(generation, reference, sampler, host.precision)
+        reference, layers = layerwise_reference(model, prompt, generation)
+        result = compare(generation, reference, sampler, host.precision)
+        result.add_layers(layers, host.precision)
+        return result
 
 
 def describe(
@@ -173,6 +181,7 @@ def describe(
             "total": check.total,
             "max_abs_logit_error": check.max_error,
             "max_abs_logit": check.max_logit,
+            "max_layer_error": check.layer_error,
             "excused": check.excused,
             "different": check.wrong,
         }

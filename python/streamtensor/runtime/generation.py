@@ -65,6 +65,8 @@ class Generation:
 
     ids: list[int] = field(default_factory=list)
     logits: list[torch.Tensor] = field(default_factory=list)
+    # The state behind each layer of every token that was fed: [layers, tokens, size].
+    taps: torch.Tensor | None = None
     prefill_seconds: float = 0.0
     decode_seconds: float = 0.0
     decode_steps: int = 0
@@ -115,6 +117,8 @@ class Generator:
         self.runtime = runtime
         self.split = split
         self.description = description
+        # What steps return of the states behind layers, while it is asked for.
+        self.taps: list[torch.Tensor] | None = None
         known = set(split.host_tensors)
         unknown = sorted(set(description.hosts) - known)
         if unknown:
@@ -131,11 +135,13 @@ class Generator:
         stop_ids: Iterable[int] = (),
         on_token: Callable[[int], None] = lambda token: None,
         keep_logits: bool = False,
+        keep_taps: bool = False,
     ) -> Generation:
         """Generates until `max_new_tokens` or a token of `stop_ids` (which is included)."""
         check_request(self.description, prompt, max_new_tokens)
         self.runtime.request("reset")
         stops = set(stop_ids)
+        self.taps = [] if keep_taps else None
         result = Generation()
         start = time.monotonic()
         logits = self.prefill(prompt)
@@ -148,6 +154,7 @@ class Generator:
                 result.logits.append(logits)
             on_token(token)
             if len(result.ids) == max_new_tokens or token in stops:
+                result.taps = torch.cat(self.taps, 1) if self.taps else None
                 return result
             start = time.monotonic()
             logits = self.step([token], position, logits=1)[0]
@@ -183,15 +190,19 @@ class Generator:
         Returns the logits [logits, vocabulary] behind the last `logits` of them.
         """
         tensors = self.split.host_step(ids, position, self.description.hosts)
+        fields = {} if self.taps is None else {"taps": 1}
         _, results = self.runtime.request(
-            "step", tensors, position=position, count=len(ids), logits=logits
+            "step", tensors, position=position, count=len(ids), logits=logits, **fields
         )
+        if self.taps is not None:
+            taps = results["taps"]
+            self.taps.append(taps.reshape(taps.shape[0], -1, taps.shape[-1]).float())
         vocabulary = self.description.vocab_size
         if not logits:
             return torch.empty((0, vocabulary))
         if "logits" not in results:
             raise StreamTensorError("the runtime returned no logits")
-        return results["logits"].reshape(logits, vocabulary)
+        return results["logits"].reshape(logits, vocabulary).float()
 
     def stats(self) -> dict[str, Any]:
         """Returns the runtime's counters."""
