@@ -62,7 +62,7 @@ public:
       }
     std::stable_sort(timePoints.begin(), timePoints.end(),
                      [&](const ParameterValues &a, const ParameterValues &b) {
-                       return simulationWork(network, a) >
+                       return simulationWork(network, a) <
                               simulationWork(network, b);
                      });
   }
@@ -95,7 +95,8 @@ private:
   FifoStrategy strategy;
   std::string &error;
   std::vector<ParameterValues> points;
-  /// Those at which time counts, the most work first.
+  /// Those at which time counts, the least work first: what FIFOs lack there
+  /// is found in less time.
   std::vector<ParameterValues> timePoints;
   /// With which it ends.
   std::vector<int64_t> least;
@@ -230,7 +231,7 @@ std::optional<TimedSizing> NetworkSizer::sizeByTime() {
     }
     if (!sizing || !sizing->isTooLarge || options.points.size() == 1)
       return sizing;
-    options.points.erase(options.points.begin());
+    options.points.pop_back();
   }
 }
 
