@@ -22,6 +22,7 @@ from torch import nn
 import streamtensor
 from streamtensor.models.host import load_host
 from streamtensor.models.sources import load_model, resolve
+from streamtensor.precision import Precision
 from streamtensor.runtime.check import compare, reference_logits
 from streamtensor.runtime.generation import Generator, ModelDescription
 from streamtensor.runtime.process import Runtime
@@ -251,7 +252,9 @@ def test_any_length_on_one_accelerator(length: int, long: Generator) -> None:
     sampler = Sampler()
     generation = long.generate(prompt, new, sampler, keep_logits=True)
     model = load_model(resolve("gemma3-1b-tiny", None))
-    check = compare(generation, reference_logits(model, prompt, generation.ids), sampler)
+    check = compare(
+        generation, reference_logits(model, prompt, generation.ids), sampler, Precision()
+    )
     assert check.equal == check.total == new
     assert check.max_error <= 2e-4 * check.max_logit
 
