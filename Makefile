@@ -1,7 +1,8 @@
 # The commands of the project; every one of them first brings the set-up and
 # the build up to date, and can be run again at once.
 #
-#   make demo      simulate the time of SmolLM2-135M, then generate text with it
+#   make demo      simulate the time of SmolLM2-135M with its 4-bit weights, generate
+#                  text with it, and measure how well it reads a text
 #   make test      all checks and tests; the last line counts them
 #   make build     the tools in build/bin and .venv/bin/streamtensor
 #   make fuzz      random programs against PyTorch: N of them from seed FIRST on,
@@ -23,6 +24,9 @@ export CCACHE_NOHASHDIR := 1
 
 PROMPT ?= The capital of France is
 TOKENS ?= 32
+# A text that every Debian has, and how much of it is read.
+TEXT ?= /usr/share/common-licenses/GPL-3
+TEXT_TOKENS ?= 128
 
 N ?= 500
 FIRST ?= 0
@@ -44,8 +48,9 @@ build: configure
 	@cmake --build $(BUILD)
 
 demo: build
-	$(VENV)/bin/streamtensor simulate smollm2-135m --phase decode
-	$(VENV)/bin/streamtensor generate smollm2-135m --prompt "$(PROMPT)" --max-new-tokens $(TOKENS) --check
+	$(VENV)/bin/streamtensor simulate smollm2-135m --precision w4a8 --phase decode
+	$(VENV)/bin/streamtensor generate smollm2-135m --precision w4a8 --prompt "$(PROMPT)" --max-new-tokens $(TOKENS) --check
+	$(VENV)/bin/streamtensor evaluate smollm2-135m --precision w4a8 --text $(TEXT) --tokens $(TEXT_TOKENS)
 
 test: build
 	@python3 utils/run_tests.py --build-dir $(BUILD)

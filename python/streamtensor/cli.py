@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from streamtensor.errors import StreamTensorError, UsageError
-from streamtensor.precision import ACTIVATIONS, PRECISIONS, refuse_quantized_module
+from streamtensor.precision import ACTIVATIONS, PRECISIONS, WEIGHTS, refuse_quantized_module
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -125,6 +125,11 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
         "--activations",
         choices=ACTIVATIONS,
         help="what shares a scale of 8 bit activations: 32 of them, or all of a token (group)",
+    )
+    parser.add_argument(
+        "--weights",
+        choices=WEIGHTS,
+        help="what shares a scale of 8 or 4 bit weights: 32 of them, or all of an output (group)",
     )
     parser.add_argument(
         "--max-length",

@@ -110,10 +110,14 @@ def chunks_of(length: int, chunk: int) -> Iterator[tuple[int, int]]:
 
 def check_precision_of(compiled: Compiled, options: argparse.Namespace) -> None:
     """Fails where the options ask for another precision than `compiled` has."""
-    own = {"name": "f32", "activations": "group"}
+    own = {"name": "f32", "activations": "group", "weights": "group"}
     if compiled.is_model:
         own |= read_json(compiled.directory / MODEL_JSON).get("precision", {})
-    for flag, key in (("precision", "name"), ("activations", "activations")):
+    for flag, key in (
+        ("precision", "name"),
+        ("activations", "activations"),
+        ("weights", "weights"),
+    ):
         asked = getattr(options, flag, None)
         if asked is not None and asked != own[key]:
             raise UsageError(

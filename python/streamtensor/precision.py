@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import torch
 
@@ -10,10 +10,13 @@ from streamtensor.errors import StreamTensorError
 
 # Of the integer precisions: the kind of GGUF block that float weights become.
 BLOCKS = {"w8a8": "q8_0", "w4a8": "q4_1"}
+CHANNELS = {"w8a8": "channel8", "w4a8": "channel4"}
 FLOATS = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
 PRECISIONS = (*FLOATS, *BLOCKS)
 # How many activations share a scale: 32 along the reduction, or all of a token.
 ACTIVATIONS = ("group", "token")
+# How many weights share a scale: 32 along the reduction, or all of an output channel.
+WEIGHTS = ("group", "channel")
 # The largest difference of two results, over the largest value, that rounding explains: of a
 # whole model, and of one layer. Where activations are quantized, a sum that differs in its last
 # place can fall on the other side of a half: one code of 127 changes, and with it what follows.
@@ -23,26 +26,36 @@ ROUNDING = {"f32": 2e-4, "f16": 1e-2, "bf16": 5e-2, "w8a8": 5e-2, "w4a8": 5e-2}
 
 @dataclass(frozen=True)
 class Precision:
-    """`name` is one of `PRECISIONS`; `activations` counts where activations are int8."""
+    """`name` is one of `PRECISIONS`; the others count where products are of integers."""
 
     name: str = "f32"
     activations: str = "group"
+    weights: str = "group"
 
     def __post_init__(self) -> None:
         check_precision(self.name)
-        if self.activations not in ACTIVATIONS:
-            raise StreamTensorError(
-                f"expected activations per {' or '.join(ACTIVATIONS)} but got '{self.activations}'"
-            )
-        if self.activations != "group" and not self.is_quantized:
-            raise StreamTensorError(
-                f"activations per {self.activations} only have a meaning with "
-                f"{' or '.join(BLOCKS)}, not with {self.name}"
-            )
+        for what, chosen, known in (
+            ("activations", self.activations, ACTIVATIONS),
+            ("weights", self.weights, WEIGHTS),
+        ):
+            if chosen not in known:
+                raise StreamTensorError(
+                    f"expected {what} per {' or '.join(known)} but got '{chosen}'"
+                )
+            if chosen != "group" and not self.is_quantized:
+                raise StreamTensorError(
+                    f"{what} per {chosen} only have a meaning with {' or '.join(BLOCKS)}, not "
+                    f"with {self.name}"
+                )
 
     @property
     def is_quantized(self) -> bool:
         return self.name in BLOCKS
+
+    @property
+    def kind(self) -> str:
+        """The kind of weights that floats become (see `quantized_weights.quantize`)."""
+        return CHANNELS[self.name] if self.weights == "channel" else BLOCKS[self.name]
 
     @property
     def dtype(self) -> torch.dtype:
@@ -54,14 +67,16 @@ class Precision:
         return self.activations == "token"
 
     def __str__(self) -> str:
-        return f"{self.name} (activations per token)" if self.per_token else self.name
+        parts = ["activations per token"] if self.per_token else []
+        parts += ["weights per channel"] if self.weights == "channel" else []
+        return f"{self.name} ({', '.join(parts)})" if parts else self.name
 
     def to_json(self) -> dict[str, str]:
-        return {"name": self.name, "activations": self.activations}
+        return asdict(self)
 
     @staticmethod
     def from_json(value: dict[str, str]) -> Precision:
-        return Precision(value["name"], value["activations"])
+        return Precision(**value)
 
 
 def check_precision(precision: str) -> None:

@@ -289,6 +289,57 @@ TEST_F(EstimateTest, MemoryBanks) {
             2);
 }
 
+/// A stage of a converter gets the array as an argument: its banks count, not
+/// the ports of device memory, for which the lanes would be far apart.
+TEST_F(EstimateTest, ArraysOfStages) {
+  auto interval = [&](const std::string &partition) {
+    module = parseSourceString<ModuleOp>(
+        R"mlir(
+      func.func private @task(%y: !stream.stream<4xf32, 2> {hls.direction = "out", hls.name = "out"}) attributes {hls.task} {
+        %c0 = arith.constant 0 : index
+        %c1 = arith.constant 1 : index
+        %c3 = arith.constant 3 : index
+        scf.for %s = %c0 to %c3 step %c1 {
+          %a = stream.buffer "a" ping_pong {)mlir" +
+            partition +
+            R"mlir(hls.storage = #hls.storage<type = "ram_2p", impl = "bram">} : memref<64x8xf32>
+          func.call @stage(%a, %y) : (memref<64x8xf32>, !stream.stream<4xf32, 2>) -> ()
+        } {hls.dataflow, hls.label = "segment"}
+        return
+      }
+      func.func private @stage(%a: memref<64x8xf32> {hls.array, hls.direction = "in", hls.name = "a"}, %y: !stream.stream<4xf32, 2> {hls.direction = "out", hls.name = "out"}) attributes {hls.stage} {
+        %c0 = arith.constant 0 : index
+        %c1 = arith.constant 1 : index
+        %c4 = arith.constant 4 : index
+        %c8 = arith.constant 8 : index
+        %c16 = arith.constant 16 : index
+        scf.for %j = %c0 to %c8 step %c1 {
+          scf.for %i = %c0 to %c16 step %c1 {
+            %t = memref.alloc() : memref<4xf32>
+            scf.for %l = %c0 to %c4 step %c1 {
+              %p = affine.apply affine_map<(d0, d1) -> (d0 * 4 + d1)>(%i, %l)
+              %v = memref.load %a[%p, %j] : memref<64x8xf32>
+              memref.store %v, %t[%l] : memref<4xf32>
+            } {hls.unroll = #hls.unroll<factor = 0>}
+            stream.write %t, %y : memref<4xf32>, !stream.stream<4xf32, 2>
+          } {hls.pipeline = #hls.pipeline<ii = 1>}
+        }
+        return
+      })mlir",
+        &context);
+    EXPECT_TRUE(module);
+    return estimateTask(*module->getOps<func::FuncOp>().begin());
+  };
+  EXPECT_EQ(interval("").interval, 2);
+  EXPECT_EQ(interval("").cause, IntervalCause::MemoryBank);
+  // In which bank of the columns the lanes meet is not known, but the same one.
+  EXPECT_EQ(interval("hls.partition = [#hls.partition<kind = \"cyclic\", "
+                     "factor = 4, dim = 1>, #hls.partition<kind = \"cyclic\", "
+                     "factor = 2, dim = 2>], ")
+                .interval,
+            1);
+}
+
 /// The tree that networks are derived from: reads at stage 0, writes at stage
 /// depth - 2, branches kept, waits around what is no pipeline.
 TEST_F(EstimateTest, Schedule) {

@@ -92,6 +92,7 @@ def compile_options(
         precision=Precision(
             options.precision or defaults.precision.name,
             options.activations or defaults.precision.activations,
+            options.weights or defaults.precision.weights,
         ),
     )
 

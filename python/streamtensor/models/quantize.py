@@ -10,7 +10,7 @@ from streamtensor.models.quantized_linear import GroupedLinear
 from streamtensor.models.quantized_weights import GROUP, GroupedWeight, gguf_weights, quantize
 from streamtensor.models.recording import find_layers
 from streamtensor.models.sources import ModelSource, load_model
-from streamtensor.precision import BLOCKS, Precision
+from streamtensor.precision import Precision
 
 
 @dataclass
@@ -37,13 +37,14 @@ def load_in_precision(
     """Loads a model in the arithmetic of `precision`, ready for inference.
 
     With the integer precisions, the linear layers of the repeated blocks and the head become
-    `GroupedLinear`. Where a GGUF file holds 4-bit groups, w4a8 takes them as they are.
+    `GroupedLinear`. Where a GGUF file holds 4-bit groups, w4a8 takes them as they are, unless
+    weights are asked for that share a scale per channel.
     """
     model = load_model(source, precision.dtype)
     if not precision.is_quantized:
         return model, Quantization()
     stored: dict[str, GroupedWeight] = {}
-    if precision.name == "w4a8" and source.gguf_file:
+    if precision.name == "w4a8" and precision.weights == "group" and source.gguf_file:
         stored = gguf_weights(source.path, model)
     return model, quantize_model(model, stored, precision)
 
@@ -75,7 +76,7 @@ def quantize_model(
         weights.append(stored.get(f"{names[id(embedding)]}.weight"))
     kept = next((weight for weight in weights if weight is not None), None)
     path = names[id(head)]
-    precise = Precision("w8a8", precision.activations)
+    precise = Precision("w8a8", precision.activations, precision.weights)
     replace(model, path, kept, precise, result, f"{path}.weight")
     return result
 
@@ -112,7 +113,7 @@ def replace(
     # Linear keeps [out, in]; GPT-2's Conv1D keeps [in, out].
     weight = module.weight if isinstance(module, torch.nn.Linear) else module.weight.t()
     columns = weight.shape[1]
-    kind = BLOCKS[precision.name]
+    kind = precision.kind
     if stored is not None:
         grouped = stored
         result.add(f"weights of {stored.bits} bits as stored")

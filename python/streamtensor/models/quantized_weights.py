@@ -46,6 +46,9 @@ FORMATS = {
     "q8_0": BlockFormat(bits=8, offset=0, has_minimum=False),
 }
 
+# One scale for all of a row: the bits of a code.
+CHANNEL_BITS = {"channel4": 4, "channel8": 8}
+
 
 @dataclass(frozen=True)
 class GroupedWeight:
@@ -54,7 +57,8 @@ class GroupedWeight:
     `codes`: int8 [rows, groups, 16] for 4 bits, where byte j of a group holds element j in its
     low nibble and element j + 16 in its high one, both unsigned; int8 [rows, groups, 32] for
     8 bits, signed.
-    `scale`, `minimum`: float16 [rows, groups]; there need not be a minimum.
+    `scale`, `minimum`: float16 [rows, groups], or float32 [rows, 1] for the groups of a whole row;
+    there need not be a minimum.
     An element is `scale * (code - offset) + minimum`.
     `transposed`: the model keeps the matrix as [columns, rows], as Conv1D of transformers does.
     """
@@ -107,13 +111,15 @@ class GroupedWeight:
 def quantize(weight: torch.Tensor, kind: str, name: str = "weight") -> GroupedWeight:
     """Quantizes `weight` [rows, columns] in groups of 32 columns, as gguf does.
 
-    `kind` is "q4_0", "q4_1" or "q8_0"; `name` stands in messages. Raises `StreamTensorError`
+    `kind` is "q4_0", "q4_1" or "q8_0", or "channel4" or "channel8" for one scale of a row, the
+    largest value over the largest code; `name` stands in messages. Raises `StreamTensorError`
     where the columns are no multiple of 32, or a value has no place in the format.
     """
     from gguf import GGMLQuantizationType, quants
 
-    if kind not in FORMATS:
-        raise StreamTensorError(f"expected one of {', '.join(FORMATS)} but got '{kind}'")
+    if kind not in FORMATS and kind not in CHANNEL_BITS:
+        known = ", ".join([*FORMATS, *CHANNEL_BITS])
+        raise StreamTensorError(f"expected one of {known} but got '{kind}'")
     if weight.dim() != 2 or weight.shape[1] % GROUP or not weight.numel():
         raise StreamTensorError(
             f"'{name}' cannot be quantized as {kind}: expected rows of a multiple of {GROUP} "
@@ -121,10 +127,28 @@ def quantize(weight: torch.Tensor, kind: str, name: str = "weight") -> GroupedWe
         )
     values = weight.detach().to(torch.float32).contiguous()
     require_finite(values, name)
+    if kind in CHANNEL_BITS:
+        return quantize_rows(values, CHANNEL_BITS[kind])
     # Elements that float16 has no scale for become infinite, which is refused below.
     with numpy.errstate(all="ignore"):
         data = quants.quantize(values.numpy(), GGMLQuantizationType[kind.upper()])
     return from_blocks(data, kind, name)
+
+
+def quantize_rows(values: torch.Tensor, bits: int) -> GroupedWeight:
+    """Quantizes each row of [rows, columns] with one scale, symmetrically, to nearest even."""
+    largest = (1 << (bits - 1)) - 1
+    scale = values.abs().amax(1, keepdim=True) / largest
+    # A row of zeros has any scale.
+    divisor = torch.where(scale > 0, scale, 1.0)
+    codes = torch.clamp(torch.round(values / divisor), -largest, largest).to(torch.int8)
+    codes = codes.reshape(len(values), -1, GROUP)
+    if bits == 8:
+        return GroupedWeight(8, codes, scale)
+    half = GROUP // 2
+    low, high = codes[..., :half] + 8, codes[..., half:] + 8
+    packed = (low.to(torch.int16) | high.to(torch.int16) << 4).to(torch.uint8)
+    return GroupedWeight(4, packed.view(torch.int8), scale, offset=8)
 
 
 def require_finite(values: torch.Tensor, name: str) -> None:

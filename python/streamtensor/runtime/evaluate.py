@@ -14,9 +14,11 @@ from streamtensor.errors import StreamTensorError
 from streamtensor.manifest import write_json
 from streamtensor.models.compiler import DEFAULT_LENGTH, CompileOptions
 from streamtensor.models.host import load_host
+from streamtensor.models.quantize import load_in_precision
 from streamtensor.models.sources import ModelSource, load_model, load_tokenizer, quiet_transformers
 from streamtensor.models.tokenizer import Tokenizer
 from streamtensor.output import require_parent
+from streamtensor.precision import Precision
 from streamtensor.progress import say, step
 from streamtensor.runtime.check import logits_behind
 from streamtensor.runtime.generation import Generator, ModelDescription, check_ids
@@ -49,10 +51,14 @@ def command_evaluate(options: argparse.Namespace) -> int:
     check_ids(description, tokens)
     with step(f"loading PyTorch's {host.source.name} in f32"):
         model = load_model(host.source)
+    twin = None
+    if host.precision != Precision():
+        with step(f"loading PyTorch's {host.source.name} in {host.precision}"):
+            twin, _ = load_in_precision(host.source, host.precision)
     with Runtime(compiled.directory) as runtime:
         generator = Generator(runtime, host.split, description)
-        evaluation = evaluate(generator, model, tokens)
-    result = evaluation.to_json(options.precision)
+        evaluation = evaluate(generator, model, tokens, twin)
+    result = evaluation.to_json(host.precision)
     if options.json:
         write_json(Path(options.json), result)
     print(describe(result, options.text))
@@ -99,15 +105,18 @@ class Evaluation:
         self.tokens = tokens
         self.windows = 0
         self.quality = Quality()
+        # Against PyTorch in the accelerator's own arithmetic, where that is not f32.
+        self.same_arithmetic = Quality()
         self.seconds = 0.0
         self.reference_seconds = 0.0
 
-    def to_json(self, precision: str) -> dict[str, Any]:
+    def to_json(self, precision: Precision) -> dict[str, Any]:
         """The content of the --json file."""
-        quality = self.quality
+        quality, own = self.quality, self.same_arithmetic
         return {
             "model": self.description.model,
-            "precision": precision,
+            "precision": precision.name,
+            "activations": precision.activations if precision.is_quantized else None,
             "reference": "PyTorch f32",
             "tokens": self.tokens,
             "predictions": quality.predictions,
@@ -121,14 +130,31 @@ class Evaluation:
             "top1_agreement": quality.top1_agreement,
             "max_abs_logit_error": quality.max_error,
             "max_abs_logit": quality.max_logit,
+            "same_arithmetic": {
+                "reference_perplexity": own.reference_perplexity,
+                "perplexity_ratio": own.perplexity_ratio,
+                "kl_divergence": own.kl_divergence,
+                "top1_agreement": own.top1_agreement,
+                "max_abs_logit_error": own.max_error,
+            }
+            if own.predictions
+            else None,
             "seconds": self.seconds,
             "reference_seconds": self.reference_seconds,
             "label": "simulated",
         }
 
 
-def evaluate(generator: Generator, model: torch.nn.Module, tokens: list[int]) -> Evaluation:
-    """Feeds a text to the accelerator and to PyTorch and compares their predictions."""
+def evaluate(
+    generator: Generator,
+    model: torch.nn.Module,
+    tokens: list[int],
+    twin: torch.nn.Module | None = None,
+) -> Evaluation:
+    """Feeds a text to the accelerator and to PyTorch and compares their predictions.
+
+    `model` is in f32, `twin` in the accelerator's own arithmetic.
+    """
     evaluation = Evaluation(generator.description, len(tokens))
     # The first answer comes when the simulation is built, which is no part of its time.
     generator.stats()
@@ -138,6 +164,7 @@ def evaluate(generator: Generator, model: torch.nn.Module, tokens: list[int]) ->
         start = time.monotonic()
         reference = logits_behind(model, fed)
         evaluation.reference_seconds += time.monotonic() - start
+        own = None if twin is None else logits_behind(twin, fed)
         done = 0
         steps = generator.logits_behind(fed)
         while done < len(fed):
@@ -146,6 +173,8 @@ def evaluate(generator: Generator, model: torch.nn.Module, tokens: list[int]) ->
             evaluation.seconds += time.monotonic() - start
             rows = slice(done, done + len(logits))
             evaluation.quality.add(logits, reference[rows], following[rows])
+            if own is not None:
+                evaluation.same_arithmetic.add(logits, own[rows], following[rows])
             done += len(logits)
             if time.monotonic() - told > PROGRESS:
                 told = time.monotonic()
@@ -161,6 +190,7 @@ def describe(result: dict[str, Any], text: str) -> str:
         parts = "all in one window"
     else:
         parts = f"in {result['windows']} windows of up to {result['window_tokens']} tokens"
+    own = result["same_arithmetic"]
     lines = [
         f"{result['model']} in {result['precision']}: the first {result['tokens']} tokens of "
         f"'{text}', {predictions} predictions {parts}",
@@ -174,4 +204,11 @@ def describe(result: dict[str, Any], text: str) -> str:
         f"{result['label']}: logits of the C simulation, {result['seconds']:.1f} s "
         f"({predictions / result['seconds']:.2f} tokens per second)",
     ]
+    if own is not None:
+        lines.insert(
+            -1,
+            f"same arithmetic      PyTorch in {result['precision']} has a perplexity of "
+            f"{own['reference_perplexity']:.6g}; its top-1 agreement is "
+            f"{100 * own['top1_agreement']:.2f} %",
+        )
     return "\n".join(lines)

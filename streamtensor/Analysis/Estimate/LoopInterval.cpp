@@ -203,7 +203,8 @@ static int64_t portInterval(scf::ForOp loop) {
       memory = store.getMemRef();
       indices = store.getIndices();
     }
-    if (!memory || !isa<BlockArgument>(memory))
+    // An array that a stage of a converter gets as an argument is none.
+    if (!memory || !deviceMemoryOf(memory))
       return;
     auto type = cast<MemRefType>(memory.getType());
     SmallVector<int64_t> strides;
