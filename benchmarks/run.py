@@ -82,11 +82,14 @@ class Benchmarks:
         self.reports = reports
         self.estimated_networks = networks
 
-    def compile_layer(self, model: str, tokens: int) -> tuple[dict[str, float], float, Path]:
+    def compile_layer(
+        self, model: str, tokens: int, *options: str
+    ) -> tuple[dict[str, float], float, Path]:
         """Imports and compiles one layer; returns import times, compile time, design."""
-        export = self.scratch / f"{model}-{tokens}"
-        design = self.scratch / f"{model}-{tokens}-design"
-        importer = [VENV_BIN / "python", "benchmarks/import_layer.py", model]
+        name = "".join((f"{model}-{tokens}", *options))
+        export = self.scratch / name
+        design = self.scratch / f"{name}-design"
+        importer = [VENV_BIN / "python", "benchmarks/import_layer.py", model, *options]
         _, output = timed([*importer, "--output-dir", export, "--tokens", str(tokens)])
         compiler = self.bin / "streamtensor-compile"
         seconds, _ = timed(
@@ -97,8 +100,13 @@ class Benchmarks:
     def layers(self) -> Iterator[Row]:
         """Import and compilation of one decoder layer of every family."""
         for model in FAMILIES:
-            for tokens, name in ((1, "decode"), (16, "chunk of 16")):
-                imported, compiled, _ = self.compile_layer(model, tokens)
+            kinds = (
+                ("decode", 1, ()),
+                ("chunk of 16", 16, ()),
+                ("1 to 16 tokens, any past", 16, ("--dynamic",)),
+            )
+            for name, tokens, options in kinds:
+                imported, compiled, _ = self.compile_layer(model, tokens, *options)
                 what = f"{model} layer, {name}"
                 yield Row(f"{what}: import", f"{imported['import_seconds']:.1f} s", "<= 10 s")
                 yield Row(f"{what}: Linalg to HLS C++", f"{compiled:.1f} s", "<= 20 s")

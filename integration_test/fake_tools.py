@@ -58,6 +58,7 @@ class FakeRuntime:
     """One compiled model, computed by PyTorch."""
 
     def __init__(self, directory: Path) -> None:
+        from streamtensor.models.compiler import CompileOptions, layer_sizes
         from streamtensor.models.sources import ModelSource, load_model
         from streamtensor.models.split import ModelSplit
         from streamtensor.models.steps import capture_head, capture_layer
@@ -67,22 +68,21 @@ class FakeRuntime:
         host = json.loads((directory / "host" / "host.json").read_text())
         source = ModelSource.from_json(host["source"])
         split = ModelSplit(load_model(source), self.model["max_length"])
-        length = self.model["max_length"]
+        options = CompileOptions(max_length=self.model["max_length"], chunk=self.model["chunk"])
         self.programs = {
-            phase: capture_layer(split, entry["tokens"], length - entry["tokens"]).program
-            for phase, entry in self.model["phases"].items()
+            "layer": capture_layer(split, *layer_sizes(options, split)).program,
+            "head": capture_head(split),
         }
-        self.programs["head"] = capture_head(split)
         self.steps = 0
         self.reset()
 
     def reset(self) -> None:
-        """Fills the caches with large numbers: rows that are read without being masked show."""
+        """Fills the caches with large numbers: rows that are read before they are written show."""
         import torch
 
         shapes = [
             argument.buffer_shape
-            for argument in self.programs["decode"].arguments
+            for argument in self.programs["layer"].arguments
             if argument.role == "cache"
         ]
         self.caches = [[torch.full(s, 1e4) for s in shapes] for _ in self.model["layers"]]
@@ -97,30 +97,25 @@ class FakeRuntime:
         program = self.programs[name]
         bound = [self.weight(weights[a.name], a.shape) for a in program.weights]
         inputs = [values[argument.name] for argument in program.inputs]
-        for argument, value in zip(program.inputs, inputs, strict=True):
-            assert tuple(value.shape) == argument.shape, (argument.name, value.shape)
         results = program.run(inputs, bound)
         return {r.name: value for r, value in zip(program.results, results, strict=True)}
 
     def step(self, request: dict[str, Any], tensors: dict[str, Any]) -> dict[str, Any]:
         import torch
 
-        phase = request["phase"]
-        entry = self.model["phases"][phase]
+        entry = self.model["layer"]
         position, count = request["position"], request["count"]
         hidden = tensors["hidden"]
         for layer, caches in zip(self.model["layers"], self.caches, strict=True):
             values = {entry["hidden"]: hidden}
-            for argument, name in layer["host"][phase].items():
+            for argument, name in layer["host"].items():
                 values[argument] = tensors[name]
-            past = self.model["max_length"] - entry["tokens"]
             for cache, binding in zip(caches, entry["caches"], strict=True):
-                values[binding["argument"]] = cache[:, :, :past]
-            results = self.run(phase, layer["weights"][phase], values)
+                values[binding["argument"]] = cache[:, :, :position]
+            results = self.run("layer", layer["weights"], values)
             hidden = results[entry["hidden_result"]]
             for cache, binding in zip(caches, entry["caches"], strict=True):
-                rows = results[binding["result"]][:, :, :count]
-                cache[:, :, position : position + count] = rows
+                cache[:, :, position : position + count] = results[binding["result"]]
         self.steps += 1
         if not request["logits"]:
             return {}

@@ -22,6 +22,8 @@ from torch import nn
 import streamtensor
 from streamtensor.models.host import load_host
 from streamtensor.models.sources import load_model, resolve
+from streamtensor.precision import Precision
+from streamtensor.runtime.check import compare, reference_logits
 from streamtensor.runtime.generation import Generator, ModelDescription
 from streamtensor.runtime.process import Runtime
 from streamtensor.runtime.sampling import Sampler
@@ -35,6 +37,8 @@ pytestmark = pytest.mark.skipif(
 TINY = "smollm2-135m-tiny"
 FAMILIES = [TINY, "gpt2-medium-tiny", "qwen2.5-0.5b-tiny", "tinyllama-1.1b-tiny", "gemma3-1b-tiny"]
 LENGTH = 48
+# Neither a power of two nor whole chunks.
+MOST = 123
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -105,7 +109,7 @@ def command(*arguments: Any, **changes: str) -> subprocess.CompletedProcess:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_tiny_family(family: str, tmp_path: Path) -> None:
-    """A padded chunk, a full one, then single tokens: each equal to PyTorch's."""
+    """A whole chunk, a part of one, then single tokens: each equal to PyTorch's."""
     prompt = ",".join(str(7 * index % 256) for index in range(21))
     done = command(
         "generate", family, "--prompt-ids", prompt, "--max-new-tokens", 16, "--check",
@@ -150,8 +154,7 @@ def tiny(cache: Path) -> Path:
     reason="XRT (Debian's libxrt-dev) is not installed",
 )
 def test_generates_on_a_board(tiny: Path, tmp_path: Path) -> None:
-    """Prefill, decode and head as kernels of one executable, on a simulated board: their caches
-    go from bank to bank."""
+    """Layer and head as kernels of one executable, on a simulated board."""
     made = subprocess.run(["make", "-C", tiny, "simulated-xclbin"], capture_output=True, text=True)
     assert made.returncode == 0, made.stderr
     done = command(
@@ -177,29 +180,99 @@ def generator(tiny: Path) -> Iterator[Generator]:
         yield Generator(runtime, host.split, ModelDescription.read(tiny))
 
 
-def test_a_decode_step_does_one_tokens_work(generator: Generator, tiny: Path) -> None:
-    """MACs of one token by hand; memory traffic as the designs' own lists say."""
-    generator.prefill([1, 2, 3])
-    before = generator.stats()
-    generator.step("decode", [4], 3, 1, logits=1)
-    after = generator.stats()
+@pytest.fixture(scope="module")
+def long(cache: Path) -> Iterator[Generator]:
+    """A model of full and sliding layers, with room for the longest prompts here."""
+    from streamtensor.models.compiler import CompileOptions
+    from streamtensor.runtime.cache import compiled_model
 
+    directory = compiled_model(resolve("gemma3-1b-tiny", None), CompileOptions(max_length=MOST))
+    host = load_host(directory / "host")
+    with Runtime(directory) as runtime:
+        yield Generator(runtime, host.split, ModelDescription.read(directory))
+
+
+def work(generator: Generator, ids: list[int], position: int, logits: int) -> tuple[int, int]:
+    """MACs and bytes of memory traffic of one step."""
+    before = generator.stats()
+    generator.step(ids, position, logits=logits)
+    after = generator.stats()
+    return after["macs"] - before["macs"], after["dma_bytes"] - before["dma_bytes"]
+
+
+def test_a_decode_step_does_one_tokens_work(generator: Generator, tiny: Path) -> None:
+    """MACs of one token by hand, and what one more row of the past adds to them."""
+    generator.prefill([1, 2, 3])
+    macs, traffic = work(generator, [4], 3, logits=1)
     config = generator.split.config
     layers = config.num_hidden_layers
     size, inner = config.hidden_size, config.intermediate_size
     query = config.num_attention_heads * config.head_dim
     kv = config.num_key_value_heads * config.head_dim
     products = 2 * size * query + 2 * size * kv + 3 * size * inner
-    # Scores and weighted values over all rows of the cache, used or not.
-    attention = 2 * query * LENGTH
-    expected = layers * (products + attention) + size * config.vocab_size
-    assert after["macs"] - before["macs"] == expected
+    # Scores and weighted values over the three rows of the cache and the new one.
+    attention = 2 * query * 4
+    assert macs == layers * (products + attention) + size * config.vocab_size
+    # A row of keys, one of values, and a number of the mask, of 4 bytes.
+    more_macs, more_traffic = work(generator, [5], 4, logits=1)
+    assert more_macs - macs == layers * 2 * query
+    assert more_traffic - traffic == layers * (2 * kv + 1) * 4
+    # All weights, which is most of it.
+    weights = {
+        name: entry["bytes"]
+        for design in ("layer", "head")
+        for entry in json.loads((tiny / design / "interface.json").read_text())["arguments"]
+        if entry["role"] == "weight"
+        for name in [f"{design}.{entry['name']}"]
+    }
+    read = sum(n if name.startswith("head") else layers * n for name, n in weights.items())
+    assert read < traffic < 1.1 * read
 
-    traffic = {}
-    for design in ("decode", "head"):
-        entries = json.loads((tiny / design / "interface.json").read_text())["dma"]
-        traffic[design] = sum(entry["bytes"] for entry in entries)
-    assert after["dma_bytes"] - before["dma_bytes"] == layers * traffic["decode"] + traffic["head"]
+
+def test_work_grows_with_the_tokens(generator: Generator) -> None:
+    """A prompt is not padded: each token has the same products, and sees what came before."""
+    config = generator.split.config
+    query = config.num_attention_heads * config.head_dim
+    macs, traffic = zip(
+        *(work(generator, [1] * count, 0, logits=0) for count in (1, 2, 15, 16)), strict=True
+    )
+    assert list(traffic) == sorted(set(traffic))
+    # A chunk of n tokens: n times the products, and n x n scores and weighted values.
+    products = macs[0] - config.num_hidden_layers * 2 * query
+    for count, total in zip((1, 2, 15, 16), macs, strict=True):
+        attention = config.num_hidden_layers * 2 * query * count * count
+        assert total == count * products + attention
+
+
+@pytest.mark.parametrize("length", [1, 2, 31, 32, 33, 100, MOST])
+def test_any_length_on_one_accelerator(length: int, long: Generator) -> None:
+    """Tokens and logits are PyTorch's for prompts of any length, on one compiled model."""
+    prompt = [(7 * index + length) % 256 for index in range(length)]
+    new = min(4, MOST - length + 1)
+    sampler = Sampler()
+    generation = long.generate(prompt, new, sampler, keep_logits=True)
+    model = load_model(resolve("gemma3-1b-tiny", None))
+    check = compare(
+        generation, reference_logits(model, prompt, generation.ids), sampler, Precision()
+    )
+    assert check.equal == check.total == new
+    assert check.max_error <= 2e-4 * check.max_logit
+
+
+def test_what_is_out_of_range(long: Generator) -> None:
+    """Refused before anything is sent; and by the runtime, whoever sends it."""
+    with pytest.raises(streamtensor.StreamTensorError, match=f"compiled for {MOST}"):
+        long.generate([1] * MOST, 2, Sampler())
+    hidden = {"hidden": torch.zeros(1, 1, long.split.config.hidden_size)}
+    for position, count, message in (
+        (MOST, 1, f"at most {MOST} tokens but got 1 at position {MOST}"),
+        (-1, 1, "at position -1"),
+        (0, 17, "a step expected 1 to 16 tokens but got 17"),
+        (0, 0, "a step expected 1 to 16 tokens but got 0"),
+        (3, 2, "'hidden' expected 512 bytes but got 256"),
+    ):
+        with pytest.raises(streamtensor.StreamTensorError, match=message):
+            long.runtime.request("step", hidden, position=position, count=count, logits=1)
 
 
 def test_the_cache_lives_on_the_device(generator: Generator) -> None:
@@ -208,19 +281,19 @@ def test_the_cache_lives_on_the_device(generator: Generator) -> None:
     for cache in (0, 1):
         generator.runtime.request("reset")
         generator.prefill(prompt)
-        first = generator.step("decode", [4], 5, 1, logits=1)
-        again = generator.step("decode", [4], 5, 1, logits=1)
+        first = generator.step([4], 5, logits=1)
+        again = generator.step([4], 5, logits=1)
         assert torch.equal(first, again)
         _, stored = generator.runtime.request("read_cache", layer=1, cache=cache, row=2)
         row = next(iter(stored.values()))
         generator.runtime.request("write_cache", {"row": row + 1.0}, layer=1, cache=cache, row=2)
-        changed = generator.step("decode", [4], 5, 1, logits=1)
+        changed = generator.step([4], 5, logits=1)
         assert not torch.equal(first, changed)
 
 
 def test_errors_of_the_runtime_reach_the_user(generator: Generator) -> None:
     with pytest.raises(streamtensor.StreamTensorError, match="refused 'step'"):
-        generator.runtime.request("step", {}, phase="decode", position=0, count=1, logits=1)
+        generator.runtime.request("step", {}, position=0, count=1, logits=1)
     # The runtime goes on after an error.
     assert generator.generate([1, 2], 2, Sampler()).ids
 

@@ -120,14 +120,21 @@ def test_a_checkpoint_with_a_tokenizer(evaluate: Callable) -> None:
         # GPT-2 has 1,024 positions.
         (None, 5000, 1024),
         (64, 5000, 64),
-        # That many are refused later, not lowered silently.
-        (2000, None, 2000),
     ],
 )
 def test_positions(asked: int | None, wanted: int | None, length: int) -> None:
     options = argparse.Namespace(target="u55c", max_length=asked, chunk=None)
     source = sources.resolve("gpt2-medium-tiny", None)
     assert compile_options(options, source, wanted).max_length == length
+
+
+@pytest.mark.parametrize("asked", [1, 1025, 2000])
+def test_positions_that_a_model_does_not_have(asked: int) -> None:
+    """Refused before the model is loaded, and not changed silently."""
+    options = argparse.Namespace(target="u55c", max_length=asked, chunk=None)
+    source = sources.resolve("gpt2-medium-tiny", None)
+    with pytest.raises(StreamTensorError, match=rf"from 2 to 1024 .* but got {asked}"):
+        compile_options(options, source, None)
 
 
 def save_word_tokenizer(directory: Path) -> list[str]:

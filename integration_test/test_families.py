@@ -23,7 +23,7 @@ from conftest import ROOT
 from streamtensor import StreamTensorError
 from streamtensor.designs import MODEL_JSON
 from streamtensor.models import sources
-from streamtensor.models.compiler import CompileOptions, compile_model
+from streamtensor.models.compiler import CompileOptions, compile_model, layer_sizes
 from streamtensor.models.host import load_host
 from streamtensor.models.positions import check_positions
 from streamtensor.models.split import ModelSplit
@@ -129,7 +129,7 @@ def test_tokens_are_pytorchs(
         runtime.request("reset")
         last = [*PROMPT, *generation.ids][-2]
         position = len(PROMPT) + NEW_TOKENS - 2
-        forgetful = generator.step("decode", [last], position, 1, logits=1)[0]
+        forgetful = generator.step([last], position, logits=1)[0]
     own = checkpoint.model.generate(
         torch.tensor([PROMPT]),
         max_new_tokens=NEW_TOKENS,
@@ -150,7 +150,7 @@ def test_tokens_are_pytorchs(
     with Runtime(directory) as runtime:
         shallow = Generator(runtime, host.split, ModelDescription.read(directory)).prefill(PROMPT)
     assert (shallow - reference[0]).abs().max() > 100 * ROUNDING["f32"] * check.max_logit
-    for design in ("prefill", "decode", "head"):
+    for design in ("layer", "head"):
         assert (directory / design / "certificate.json").is_file()
 
 
@@ -197,32 +197,28 @@ def test_every_part_shows_in_the_logits(checkpoint: Checkpoint) -> None:
 
 
 def test_biases_of_keys() -> None:
-    """ALiBi on a cache of fixed size: slope * position of the key, wherever its row lies."""
+    """ALiBi behind a past: slope * position of the key."""
     split = ModelSplit(sources.random_model(bloom(), 3).eval(), LENGTH)
     tokens = 3
-    past = LENGTH - tokens
-    for position in (0, 5, past):
-        bias = split.host_step([7] * tokens, position, past)["alibi.full_attention"]
-        assert bias.shape == (4, 1, LENGTH)
+    for position in (0, 5, LENGTH - tokens):
+        bias = split.host_step([7] * tokens, position)["alibi.full_attention"]
+        assert bias.shape == (4, 1, position + tokens)
         for head in range(4):
             # The paper's slopes of four heads: 2^-2, 2^-4, 2^-6, 2^-8.
             slope = 2.0 ** (-2 * (head + 1))
-            for column in range(LENGTH):
-                if position <= column < past:
-                    continue
-                key = column if column < past else position + column - past
-                assert math.isclose(bias[head, 0, column], slope * key, rel_tol=1e-6)
+            for key in range(position + tokens):
+                assert math.isclose(bias[head, 0, key], slope * key, rel_tol=1e-6)
 
 
 def test_layers_that_do_without_a_tensor() -> None:
     """Cosines of 1 and sines of 0 rotate nothing, so one design serves both kinds of layers."""
     split = ModelSplit(sources.random_model(smollm3(), 3).eval(), LENGTH)
-    own = split.host_step([1, 2], 3, LENGTH - 2)
+    own = split.host_step([1, 2], 3)
     program = capture_layer(split, 2, LENGTH - 2)
     cos, sin = "position_embeddings.0", "position_embeddings.1"
     assert split.fillings == {0: {cos: 1.0, sin: 0.0}}
     assert {cos, sin} <= set(program.hosts.values()), "captured where they are used"
-    host = split.host_step([1, 2], 3, LENGTH - 2)
+    host = split.host_step([1, 2], 3)
     for path, value in ((cos, 1.0), (sin, 0.0)):
         assert (host[split.layer_hosts[0][path]] == value).all()
         assert torch.equal(host[split.layer_hosts[1][path]], own[split.layer_hosts[1][path]])
@@ -241,7 +237,22 @@ def test_layers_that_differ_and_ignore_a_tensor() -> None:
 
 
 def test_layers_that_count_rows_by_themselves() -> None:
-    """GPT-Neo's second layer cuts a window out of a mask of its own, by the number of rows."""
+    """Layers whose attention becomes weaker with each row that they see."""
+    model = sources.random_model(gpt_neox(), 3).eval()
+
+    def weaken(module: Any, args: Any, kwargs: Any, output: Any) -> Any:
+        return (output[0] / kwargs["attention_mask"].shape[-1], *output[1:])
+
+    for layer in model.gpt_neox.layers:
+        layer.attention.register_forward_hook(weaken, with_kwargs=True)
+    split = ModelSplit(model, LENGTH)
+    with pytest.raises(StreamTensorError, match=r"layer 0 of the model computes something else on"):
+        check_positions(split, [1])
+    check_positions(ModelSplit(sources.random_model(gpt_neox(), 3).eval(), LENGTH), [1, CHUNK])
+
+
+def test_layers_that_cut_their_own_masks() -> None:
+    """GPT-Neo's layers cut a mask of their own at the number of rows, which no design can."""
     config = transformers.GPTNeoConfig(
         vocab_size=64,
         max_position_embeddings=64,
@@ -252,8 +263,9 @@ def test_layers_that_count_rows_by_themselves() -> None:
         window_size=6,
     )
     split = ModelSplit(sources.random_model(config, 3).eval(), LENGTH)
-    with pytest.raises(StreamTensorError, match=r"layer 1 of the model computes something else on"):
-        check_positions(split, [1])
-    # Where the window is longer than the sequence, both ways are the same.
-    config.window_size = 2 * LENGTH
-    check_positions(ModelSplit(sources.random_model(config, 3).eval(), LENGTH), [1, CHUNK])
+    sizes = layer_sizes(CompileOptions(max_length=LENGTH, chunk=CHUNK), split)
+    with pytest.raises(
+        StreamTensorError,
+        match=r"modeling_gpt_neo.py:\d+ .* at an offset that is known at run time",
+    ):
+        capture_layer(split, *sizes)

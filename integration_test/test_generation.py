@@ -26,10 +26,10 @@ class RecordingSplit:
 
     def __init__(self) -> None:
         self.host_tensors: dict[str, Any] = {}
-        self.calls: list[tuple[list[int], int, int]] = []
+        self.calls: list[tuple[list[int], int]] = []
 
-    def host_step(self, ids: list[int], position: int, past: int, names: Any) -> dict:
-        self.calls.append((ids, position, past))
+    def host_step(self, ids: list[int], position: int, names: Any) -> dict:
+        self.calls.append((ids, position))
         return {}
 
 
@@ -37,19 +37,18 @@ class RecordingRuntime:
     """Notes requests; the logits always choose token 3."""
 
     def __init__(self) -> None:
-        self.steps: list[tuple[str, int, int, int]] = []
+        self.steps: list[tuple[int, int, int]] = []
 
     def request(self, op: str, tensors: Any = None, **fields: Any) -> tuple[dict, dict]:
         if op != "step":
             return {}, {}
-        self.steps.append((fields["phase"], fields["position"], fields["count"], fields["logits"]))
+        self.steps.append((fields["position"], fields["count"], fields["logits"]))
         chosen = torch.full((fields["logits"], 1), 3)
         return {}, {"logits": torch.nn.functional.one_hot(chosen, 8).float()}
 
 
 def make_generator(max_length: int, chunk: int) -> Generator:
-    hosts: dict[str, list[str]] = {"prefill": [], "decode": []}
-    description = ModelDescription("m", max_length, chunk, 8, hosts)
+    description = ModelDescription("m", max_length, chunk, 8, [])
     return Generator(RecordingRuntime(), RecordingSplit(), description)
 
 
@@ -58,43 +57,27 @@ def test_chunks_of_a_prompt() -> None:
     result = generator.generate([0, 1, 2, 3, 4, 5], 3, Sampler())
     assert result.ids == [3, 3, 3]
     assert generator.runtime.steps == [
-        ("prefill", 0, 4, 0),
-        ("prefill", 4, 2, 1),
-        ("decode", 6, 1, 1),
-        ("decode", 7, 1, 1),
+        (0, 4, 0),
+        (4, 2, 1),
+        (6, 1, 1),
+        (7, 1, 1),
     ]
-    # The second chunk is padded with its last token; the past is what the cache has
-    # beside the new tokens.
-    assert generator.split.calls[:3] == [
-        ([0, 1, 2, 3], 0, 28),
-        ([4, 5, 5, 5], 4, 28),
-        ([3], 6, 31),
-    ]
+    assert generator.split.calls[:3] == [([0, 1, 2, 3], 0), ([4, 5], 4), ([3], 6)]
 
 
-def test_a_chunk_that_does_not_fit_the_cache_is_decoded() -> None:
-    """10 positions in chunks of 4: the chunk at 8 would read cache rows 0..7 of only 6."""
+def test_a_prompt_up_to_the_last_position() -> None:
+    """10 positions in chunks of 4: the last one has two tokens."""
     generator = make_generator(max_length=10, chunk=4)
     generator.generate([1] * 10, 1, Sampler())
-    assert generator.runtime.steps == [
-        ("prefill", 0, 4, 0),
-        ("prefill", 4, 4, 0),
-        ("decode", 8, 1, 0),
-        ("decode", 9, 1, 1),
-    ]
+    assert generator.runtime.steps == [(0, 4, 0), (4, 4, 0), (8, 2, 1)]
 
 
 def test_logits_behind_every_token() -> None:
-    """Chunks as of a prompt; each step gives the logits of all its valid tokens."""
+    """Chunks as of a prompt; each step gives the logits of all its tokens."""
     generator = make_generator(max_length=10, chunk=4)
     rows = [len(logits) for logits in generator.logits_behind([1] * 10)]
-    assert rows == [4, 4, 1, 1]
-    assert generator.runtime.steps == [
-        ("prefill", 0, 4, 4),
-        ("prefill", 4, 4, 4),
-        ("decode", 8, 1, 1),
-        ("decode", 9, 1, 1),
-    ]
+    assert rows == [4, 4, 2]
+    assert generator.runtime.steps == [(0, 4, 4), (4, 4, 4), (8, 2, 2)]
 
 
 def test_a_stop_token_is_included() -> None:

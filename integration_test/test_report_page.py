@@ -184,7 +184,7 @@ def test_page_of_a_model(designs: Path, tmp_path: Path) -> None:
         json.dumps(
             {
                 "model": "two <designs>",
-                "phases": {"decode": {"design": "matmul_chain"}},
+                "layer": {"design": "matmul_chain"},
                 "head": {"design": "softmax"},
             }
         )
@@ -204,4 +204,4 @@ def test_what_is_no_design(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert "interface.json" in error and "model.json" in error
     (tmp_path / "model.json").write_text("{}")
     assert main(["report", str(tmp_path)]) == 1
-    assert "cannot be read (KeyError: 'phases')" in capsys.readouterr().err
+    assert "cannot be read (KeyError: 'layer')" in capsys.readouterr().err

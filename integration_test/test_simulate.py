@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 from pathlib import Path
@@ -11,7 +12,7 @@ from conftest import ROOT
 from design_runs import BIN, TOOLS_ARE_BUILT, compile_text, run
 
 from streamtensor.cli import main
-from streamtensor.simulation import prompt_steps
+from streamtensor.designs import chunks_of
 
 TEXT = ROOT / "integration_test" / "data" / "linalg" / "softmax.mlir"
 pytestmark = pytest.mark.skipif(not TOOLS_ARE_BUILT, reason="the C++ tools are not built")
@@ -218,19 +219,57 @@ def test_refusals(
     assert message in capsys.readouterr().err
 
 
+# Work for each new token and for each row of the past.
+LAYER = """
+#map = affine_map<(d0, d1) -> (d0, d1)>
+#sum = affine_map<(d0, d1) -> (d1)>
+func.func @layer(%x: tensor<?x8xf32>, %y: tensor<?x8xf32>)
+    -> (tensor<?x8xf32>, tensor<8xf32>) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %n = tensor.dim %x, %c0 : tensor<?x8xf32>
+  %e = tensor.empty(%n) : tensor<?x8xf32>
+  %0 = linalg.generic {indexing_maps = [#map, #map],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<?x8xf32>) outs(%e : tensor<?x8xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.addf %a, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<?x8xf32>
+  %f = tensor.empty() : tensor<8xf32>
+  %g = linalg.fill ins(%zero : f32) outs(%f : tensor<8xf32>) -> tensor<8xf32>
+  %1 = linalg.generic {indexing_maps = [#map, #sum],
+      iterator_types = ["reduction", "parallel"]}
+      ins(%y : tensor<?x8xf32>) outs(%g : tensor<8xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  return %0, %1 : tensor<?x8xf32>, tensor<8xf32>
+}
+"""
+
+
 @pytest.fixture(scope="module")
-def model(design: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What `simulate` knows of a model: designs, and how often each is launched."""
     directory = tmp_path_factory.mktemp("model")
-    (directory / "decode").symlink_to(design)
-    for name in ("prefill", "head"):
-        compiled = compile_text(TEXT.with_name("matmul_chain.mlir"), directory / name)
+    text = directory / "layer.mlir"
+    text.write_text(LAYER)
+    sizes = {
+        "dims": {"arg0.0": "tokens", "arg1.0": "past"},
+        "min": {"past": 0},
+        "max": {"tokens": 16, "past": 63},
+    }
+    (directory / "layer.dims.json").write_text(json.dumps(sizes))
+    for name, source in (("layer", text), ("head", TEXT.with_name("matmul_chain.mlir"))):
+        compiled = compile_text(source, directory / name)
         assert compiled.returncode == 0, compiled.stderr
     description = {
         "model": "two layers",
         "max_length": 64,
         "chunk": 16,
-        "phases": {"prefill": {"design": "prefill"}, "decode": {"design": "decode"}},
+        "layer": {"design": "layer", "tokens": "tokens", "past": "past"},
         "layers": [{}, {}],
         "head": {"design": "head"},
     }
@@ -238,12 +277,19 @@ def model(design: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
+def simulated(model: Path, name: str, **values: int) -> int:
+    """The cycles of one run of a design."""
+    call = [BIN / "streamtensor-sim", f"--network={model / name / 'network.pn.json'}", "--json"]
+    if values:
+        call.append("--values=" + ",".join(f"{key}={value}" for key, value in values.items()))
+    done = run(*call)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)["cycles"]
+
+
 def test_figures_of_a_model(
     model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def cycles(name: str) -> int:
-        return json.loads((model / name / "report.json").read_text())["simulation"]["cycles"]
-
     figures = tmp_path / "figures.json"
     call = ["simulate", str(model), "--phase=prefill", "--length=33", f"--json={figures}"]
     assert main([*call, "--memory-efficiency=0.5,0.75,0.924"]) == 0
@@ -251,13 +297,57 @@ def test_figures_of_a_model(
     assert fits_one_screen(text), text
     result = json.loads(figures.read_text())
     # Two chunks of 16 and a token of its own, through two layers each; and the head.
-    expected = 4 * cycles("prefill") + 2 * cycles("decode") + cycles("head")
+    steps = [(16, 0), (16, 16), (1, 32)]
+    cycles = [simulated(model, "layer", tokens=tokens, past=past) for tokens, past in steps]
+    expected = 2 * sum(cycles) + simulated(model, "head")
     assert result["cycles"] == expected
     assert result["sensitivity"][-1]["cycles"] == expected
     assert result["tokens_per_second"] == pytest.approx(33 / result["ms"] * 1e3)
-    assert result["bottleneck"]["design"] == "prefill"
-    assert set(result["certificates"]) == {"prefill", "decode", "head"}
-    assert "4 x prefill, 2 x decode, 1 x head" in text
+    assert set(result["certificates"]) == {"layer", "head"}
+    assert [launch.get("values") for launch in result["launches"]] == [
+        *({"tokens": tokens, "past": past} for tokens, past in steps),
+        None,
+    ]
+    assert "6 x layer, 1 x head" in text
+
+
+def test_time_of_a_model_grows_with_the_length(model: Path, tmp_path: Path) -> None:
+    """A step reads as many rows as there are; a prompt takes as many tokens as it has."""
+    figures = tmp_path / "figures.json"
+
+    def at(phase: str, length: int) -> dict:
+        call = ["simulate", str(model), f"--phase={phase}", f"--length={length}"]
+        assert main([*call, f"--json={figures}"]) == 0
+        return json.loads(figures.read_text())
+
+    for phase, lengths in (("decode", (1, 2, 33, 64)), ("prefill", (1, 2, 31, 32, 33, 64))):
+        runs = [at(phase, length) for length in lengths]
+        for key in ("cycles", "hbm_bytes"):
+            values = [run_at[key] for run_at in runs]
+            assert values == sorted(set(values)), (phase, key, values)
+    # Two layers, each with 8 numbers of 4 bytes per row of the past.
+    assert at("decode", 64)["hbm_bytes"] - at("decode", 1)["hbm_bytes"] == 2 * 63 * 8 * 4
+
+
+def test_trace_of_a_model(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    trace = tmp_path / "trace.json"
+    assert main(["simulate", str(model), f"--trace={trace}"]) == 0
+    assert json.loads(trace.read_text())["traceEvents"]
+    call = ["simulate", str(model), "--phase=prefill", "--length=17", f"--trace={trace}"]
+    assert main(call) == 1
+    assert "a prompt of 17 tokens has 2 steps" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("length", [0, 65])
+def test_lengths_that_a_model_does_not_have(
+    length: int, model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for phase in ("prefill", "decode"):
+        call = ["simulate", str(model), f"--phase={phase}", f"--length={length}"]
+        with pytest.raises(SystemExit) if length == 0 else contextlib.nullcontext():
+            assert main(call) == 1
+        error = capsys.readouterr().err
+        assert ("above 0" if length == 0 else "from 1 to 64, for which the model is") in error
 
 
 def test_one_design_is_no_model(design: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -268,13 +358,12 @@ def test_one_design_is_no_model(design: Path, capsys: pytest.CaptureFixture[str]
 @pytest.mark.parametrize(
     ("length", "expected"),
     [
-        # Chunks of 16 as long as they fit in 64 positions, single tokens otherwise.
-        (1, {"prefill": 0, "decode": 1}),
-        (2, {"prefill": 1, "decode": 0}),
-        (17, {"prefill": 1, "decode": 1}),
-        (33, {"prefill": 2, "decode": 1}),
-        (64, {"prefill": 4, "decode": 0}),
+        (1, [(0, 1)]),
+        (16, [(0, 16)]),
+        (17, [(0, 16), (16, 1)]),
+        (33, [(0, 16), (16, 16), (32, 1)]),
     ],
 )
-def test_steps_of_a_prompt(length: int, expected: dict[str, int]) -> None:
-    assert prompt_steps({"chunk": 16, "max_length": 64}, length) == expected
+def test_steps_of_a_prompt(length: int, expected: list[tuple[int, int]]) -> None:
+    """Position and tokens of each: chunks of 16, and what is left."""
+    assert list(chunks_of(length, 16)) == expected

@@ -89,7 +89,7 @@ def generator(compiled: Compiled) -> Generator:
     return Generator(InProcess(compiled.directory), host.split, description)
 
 
-# 1: decode alone. 2: a chunk of one padding. 16, 17, 37: full, full and one token, padded.
+# Parts of a chunk, whole ones, whole ones and a part.
 @pytest.mark.parametrize("length", [1, 2, 16, 17, 37])
 def test_generation_equals_the_models_own(
     compiled: Compiled, generator: Generator, length: int
@@ -126,8 +126,8 @@ def test_host_loads_without_layers(compiled: Compiled, generator: Generator) -> 
     host = generator.split
     assert any(p.is_meta for p in host.stack.layers[0].parameters())
     ids = [5, 6, 7]
-    expected = compiled.split.host_step(ids, 30, MAX_LENGTH - 3)
-    got = host.host_step(ids, 30, MAX_LENGTH - 3)
+    expected = compiled.split.host_step(ids, 30)
+    got = host.host_step(ids, 30)
     assert expected.keys() == got.keys()
     for name, value in expected.items():
         assert torch.equal(got[name], value), name
@@ -156,20 +156,17 @@ def test_one_program_for_all_layers(compiled: Compiled) -> None:
 def test_manifest_of_a_layer(compiled: Compiled) -> None:
     import json
 
-    manifest = json.loads((compiled.directory / "export" / "decode" / "manifest.json").read_text())
+    exported = compiled.directory / "export" / "layer"
+    dims = json.loads((exported / "module.dims.json").read_text())
+    assert dims["max"] == {"tokens": CHUNK, "past": MAX_LENGTH - 1}
+    manifest = json.loads((exported / "manifest.json").read_text())
     roles = [entry["role"] for entry in manifest["arguments"]]
     assert roles.count("cache") == 2 and roles.count("mask") == 1 and roles.count("input") == 1
     for entry in manifest["arguments"]:
         if entry["role"] == "cache":
-            assert entry["shape"][2] == MAX_LENGTH - 1
+            # Known at run time: up to all positions but that of a new token.
+            assert entry["shape"][2] == -1
             assert entry["buffer_shape"][2] == MAX_LENGTH
-    model = json.loads((compiled.directory / "model.json").read_text())
-    shared = [
-        model["layers"][1]["weights"]["prefill"][name]
-        == model["layers"][1]["weights"]["decode"][name]
-        for name in model["layers"][1]["weights"]["decode"]
-    ]
-    assert all(shared), "a weight that both phases read alike is one file"
 
 
 def allowed(query: int, key: int, window: int | None) -> bool:
@@ -188,21 +185,14 @@ def test_masks_by_enumeration() -> None:
     lowest = torch.finfo(torch.float32).min
     for name, width in names.items():
         for tokens in (1, CHUNK):
-            past = MAX_LENGTH - tokens
-            for position in range(past + 1):
-                mask = split.masks[name].fixed(position, tokens, past)
-                assert mask.shape == (1, 1, tokens, past + tokens)
-                expected = torch.full((tokens, past + tokens), lowest)
+            for position in range(MAX_LENGTH - tokens + 1):
+                mask = split.masks[name].at(position, tokens)
+                assert mask.shape == (1, 1, tokens, position + tokens)
+                expected = torch.full((tokens, position + tokens), lowest)
                 for row in range(tokens):
-                    query = position + row
-                    for slot in range(past + tokens):
-                        # A cache row is filled below `position`; behind the rows come the
-                        # new tokens.
-                        key = slot if slot < past else position + slot - past
-                        if slot < past and slot >= position:
-                            continue
-                        if allowed(query, key, width):
-                            expected[row, slot] = 0.0
+                    for key in range(position + tokens):
+                        if allowed(position + row, key, width):
+                            expected[row, key] = 0.0
                 assert torch.equal(mask[0, 0], expected), (name, tokens, position)
                 assert (mask.max(dim=-1).values == 0).all(), "no row is masked as a whole"
 
@@ -213,7 +203,7 @@ def test_masks_must_be_causal() -> None:
     with pytest.raises(StreamTensorError, match="masks a token from itself"):
         MaskTable(table)
     with pytest.raises(ValueError, match="do not fit"):
-        MaskTable(torch.zeros(1, 1, 8, 8)).fixed(3, 2, 2)
+        MaskTable(torch.zeros(1, 1, 8, 8)).at(7, 2)
 
 
 @pytest.mark.parametrize(
@@ -229,7 +219,7 @@ def test_rotary_tables(name: str, kind: str, base: float) -> None:
     model = sources.load_model(sources.resolve(name, None))
     split = ModelSplit(model, MAX_LENGTH)
     size = model.config.head_dim
-    host = split.host_step([1, 2, 3, 4], 11, MAX_LENGTH - 4)
+    host = split.host_step([1, 2, 3, 4], 11)
     for row, position in enumerate(range(11, 15)):
         for i in range(size):
             angle = position / base ** (2 * (i % (size // 2)) / size)

@@ -44,7 +44,6 @@ CacheRows::CacheRows(const ArgumentInfo &cache, const ArgumentInfo &result,
     fail("expected memory with at least " + std::to_string(maxLength) +
          " rows along dimension " + std::to_string(axis) + " of " +
          shapeString(shape) + " but got " + shapeString(cache.bufferShape));
-  visible = shape[axis];
   outer = elementCount({shape.begin(), shape.begin() + axis});
   inner = elementCount({shape.begin() + axis + 1, shape.end()}) *
           dtypeBytes(cache.dtype);
@@ -58,8 +57,10 @@ std::vector<int64_t> CacheRows::rowShape() const {
 }
 
 void CacheRows::append(Device &device, Buffer &cache, const BufferView &rows,
-                       int64_t position, int64_t count) const {
+                       int64_t position, const ParameterValues &values) const {
   const uint64_t first = position * inner;
+  const ArgumentInfo result = this->result.at(values);
+  const int64_t count = result.shape[axis];
   if (result.packing) {
     const std::vector<char> tensor = readTensor(device, rows, result);
     const uint64_t tensorStride = tensor.size() / outer;

@@ -22,24 +22,23 @@ namespace streamtensor::runtime {
 
 class CacheRows {
 public:
-  /// `cache` is the argument through which a design of `tokens` tokens sees the
-  /// cache, `result` the rows it returns; rows are counted along `axis`. The
-  /// memory must have at least `maxLength` rows. Throws Error, naming `design`,
-  /// when the shapes do not fit each other.
+  /// `cache` is the argument through which a design of up to `tokens` tokens
+  /// sees the cache, `result` the rows it returns; rows are counted along
+  /// `axis`. The memory must have at least `maxLength` rows. Throws Error,
+  /// naming `design`, when the shapes do not fit each other.
   CacheRows(const ArgumentInfo &cache, const ArgumentInfo &result, size_t axis,
             int64_t tokens, int64_t maxLength, const std::string &design);
 
-  /// How many rows the design reads.
-  int64_t visibleRows() const { return visible; }
   /// Type, bytes and shape of one row.
   DType dtype() const { return result.dtype; }
   uint64_t rowBytes() const { return outer * inner; }
   std::vector<int64_t> rowShape() const;
 
-  /// Copies the first `count` rows of `result` to rows `position`... of the
-  /// cache, within device memory.
+  /// Copies the rows of `result`, as many as it has for these values of the
+  /// design's parameters, to rows `position`... of the cache, within device
+  /// memory.
   void append(Device &device, Buffer &cache, const BufferView &result,
-              int64_t position, int64_t count) const;
+              int64_t position, const ParameterValues &values) const;
   void write(Device &device, Buffer &cache, int64_t row,
              const void *data) const;
   std::vector<char> read(Device &device, const Buffer &cache,
@@ -48,7 +47,6 @@ public:
 private:
   ArgumentInfo result;
   size_t axis;
-  int64_t visible;
   uint64_t outer; // product of the dimensions before the axis
   uint64_t inner; // bytes of the dimensions after it
   uint64_t

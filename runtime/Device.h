@@ -98,9 +98,6 @@ public:
   virtual void copy(Buffer &to, uint64_t toOffset, const Buffer &from,
                     uint64_t fromOffset, uint64_t bytes) = 0;
   virtual void fillZero(Buffer &buffer) = 0;
-  /// A hint that a loaded file will not be used for a while, so that the memory
-  /// it occupies may be used for something else. It stays valid.
-  virtual void setIdle(Buffer &buffer) = 0;
 
   /// Makes the design in `directory` ready to run. May be called from several
   /// threads at once.

@@ -9,12 +9,14 @@
 // Every argument of every layer is bound once, at the start, to a place in
 // device memory:
 //
-//   weight      the mapped file, shared by all layers and phases that name it
-//   cache       one buffer per layer and cache, shared by the phases
-//   host        one buffer per phase and name of a tensor, shared by the layers
+//   weight      the mapped file, shared by all layers that name it
+//   cache       one buffer per layer and cache
+//   host        one buffer per name of a tensor, shared by the layers
 //   hidden      two buffers that take turns as argument and result
-//   others      (workspaces, new rows) one buffer per phase, shared by the
-//   layers
+//   others      (workspaces, new rows) one buffer, shared by the layers
+//
+// Their sizes are those of the longest step and the longest past; a launch is
+// told the real ones, which lie in the corner.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,11 +38,12 @@ namespace {
 
 using StringMap = std::map<std::string, std::string>;
 
-/// A design that runs once per layer.
-struct Phase {
-  PhaseDescription description;
+/// The design that runs once per layer.
+struct Layer {
   DesignRef design;
   size_t hidden = 0, hiddenResult = 0;
+  /// The most new tokens of a step.
+  int64_t tokens = 1;
   struct Cache {
     size_t argument, result;
     CacheRows rows;
@@ -53,8 +56,7 @@ struct Phase {
   };
   std::map<std::string, Host> host;
   /// One view per argument, per layer; the hidden states are bound per run.
-  std::vector<std::vector<BufferView>> layers;
-  std::set<std::string> weightFiles;
+  std::vector<std::vector<BufferView>> bound;
   /// Whether the hidden result can be the next layer's argument as it lies.
   bool chainsDirectly = true;
 
@@ -77,30 +79,30 @@ struct LanguageModel::Impl {
 
   Device &device;
   ModelDescription description;
-  std::map<std::string, Phase> phases;
+  Layer layer;
   Head head;
   std::map<std::string, BufferRef> weights;   // by path
   std::vector<std::vector<BufferRef>> caches; // by layer and cache
   BufferRef hidden[2];
-  const Phase *lastPhase = nullptr;
   ModelStatistics statistics;
 
   void load();
   void openDesigns();
-  void preparePhase(Phase &phase);
+  void prepareLayer();
+  void checkParameterNames() const;
   void allocateCaches();
-  void bindLayers(Phase &phase);
+  void bindLayers();
   void bindHead();
   BufferView bindFile(const std::string &path, const ArgumentInfo &argument,
                       const std::string &design);
 
-  Phase &checkRequest(const StepRequest &request);
-  void switchTo(const Phase &phase);
-  void runLayer(Phase &phase, size_t layer, StepResult &result);
-  void tapHidden(const Phase &phase, ResultTensor &taps);
-  void appendRows(const Phase &phase, size_t layer, int64_t position,
-                  int64_t count);
-  void runHead(const Phase &phase, int64_t begin, int64_t end,
+  ParameterValues checkRequest(const StepRequest &request) const;
+  void runLayer(size_t index, const ParameterValues &values,
+                StepResult &result);
+  void tapHidden(const ParameterValues &values, ResultTensor &taps);
+  void appendRows(size_t index, const StepRequest &request,
+                  const ParameterValues &values);
+  void runHead(const StepRequest &request, const ParameterValues &values,
                StepResult &result);
   void account(const RunStatistics &run, StepResult &result);
   const CacheRows &cacheRows(int64_t layer, int64_t cache, int64_t row) const;
@@ -113,70 +115,84 @@ struct LanguageModel::Impl {
 void LanguageModel::Impl::openDesigns() {
   // Building a simulation takes long the first time.
   auto open = [this](const std::string &directory) {
-    const DesignInterface design = DesignInterface::read(directory);
-    if (!design.parameters.empty())
-      throw Error("design '" + directory +
-                  "' expected constant sizes, as every step of a language "
-                  "model has the same, but '" +
-                  design.parameters.front().name +
-                  "' is known at run time only; compile it with constant "
-                  "lengths");
     return std::async(std::launch::async,
                       [=] { return device.open(directory); });
   };
-  std::vector<std::future<DesignRef>> designs;
-  for (const PhaseDescription &phase : description.phases)
-    designs.push_back(open(phase.design));
-  designs.push_back(open(description.head.design));
-  for (size_t i = 0; i < description.phases.size(); ++i) {
-    Phase &phase = phases[description.phases[i].name];
-    phase.description = description.phases[i];
-    phase.design = designs[i].get();
-  }
-  head.design = designs.back().get();
+  // Before anything is built.
+  const DesignInterface info = DesignInterface::read(description.head.design);
+  if (!info.parameters.empty())
+    throw Error("design '" + info.directory +
+                "' expected constant sizes, as the head computes one token, "
+                "but '" +
+                info.parameters.front().name +
+                "' is known at run time only; compile the model again");
+  std::future<DesignRef> first = open(description.layer.design);
+  std::future<DesignRef> second = open(description.head.design);
+  layer.design = first.get();
+  head.design = second.get();
 }
 
-void LanguageModel::Impl::preparePhase(Phase &phase) {
-  const DesignInterface &design = phase.design->interface();
-  phase.hidden = design.indexOf(phase.description.hidden);
-  phase.hiddenResult = design.indexOf(phase.description.hiddenResult);
-  const ArgumentInfo &from = phase.info(phase.hidden);
-  const ArgumentInfo &to = phase.info(phase.hiddenResult);
+/// model.json must name each parameter of the layer's design, and no other.
+void LanguageModel::Impl::checkParameterNames() const {
+  const DesignInterface &design = layer.design->interface();
+  std::set<std::string> named = {description.layer.past};
+  if (!description.layer.tokens.empty())
+    named.insert(description.layer.tokens);
+  std::set<std::string> known;
+  for (const ParameterInfo &parameter : design.parameters)
+    known.insert(parameter.name);
+  auto listOf = [](const std::set<std::string> &names) {
+    std::string text;
+    for (const std::string &name : names)
+      text += (text.empty() ? "'" : ", '") + name + "'";
+    return text.empty() ? std::string("none") : text;
+  };
+  if (named != known)
+    throw Error("model.json expected design '" + design.directory +
+                "' to have the parameters " + listOf(named) + " but got " +
+                listOf(known) + "; compile the model again");
+}
+
+void LanguageModel::Impl::prepareLayer() {
+  checkParameterNames();
+  const DesignInterface &design = layer.design->interface();
+  layer.hidden = design.indexOf(description.layer.hidden);
+  layer.hiddenResult = design.indexOf(description.layer.hiddenResult);
+  const ArgumentInfo &from = layer.info(layer.hidden);
+  const ArgumentInfo &to = layer.info(layer.hiddenResult);
   if (from.shape != to.shape || from.dtype != to.dtype)
     throw Error("design '" + design.directory +
                 "' expected the shape of the hidden result '" + to.name +
                 "' to be that of '" + from.name + "' (" +
                 shapeString(from.shape) + ") but got " + shapeString(to.shape));
-  phase.chainsDirectly = sameLayout(from, to);
-  for (const CacheDescription &cache : phase.description.caches) {
+  layer.chainsDirectly = sameLayout(from, to);
+  for (const ParameterInfo &parameter : design.parameters) {
+    if (parameter.name == description.layer.tokens)
+      layer.tokens = parameter.max;
+    else if (parameter.min > 0 || parameter.max < description.maxLength - 1)
+      throw Error("design '" + design.directory + "' expected '" +
+                  parameter.name + "' from 0 to " +
+                  std::to_string(description.maxLength - 1) +
+                  ", all positions of model.json, but got " +
+                  std::to_string(parameter.min) + " to " +
+                  std::to_string(parameter.max) + "; compile the model again");
+  }
+  for (const CacheDescription &cache : description.layer.caches) {
     const size_t argument = design.indexOf(cache.argument);
     const size_t result = design.indexOf(cache.result);
-    phase.caches.push_back(
+    layer.caches.push_back(
         {argument, result,
-         CacheRows(phase.info(argument), phase.info(result), cache.axis,
-                   phase.description.tokens, description.maxLength,
-                   design.directory)});
+         CacheRows(layer.info(argument), layer.info(result), cache.axis,
+                   layer.tokens, description.maxLength, design.directory)});
   }
 }
 
 void LanguageModel::Impl::allocateCaches() {
-  const Phase &prefill = phases.at("prefill"), &decode = phases.at("decode");
-  for (size_t i = 0; i < prefill.caches.size(); ++i) {
-    const ArgumentInfo &a = prefill.info(prefill.caches[i].argument);
-    const ArgumentInfo &b = decode.info(decode.caches[i].argument);
-    if (a.bufferShape != b.bufferShape || a.dtype != b.dtype)
-      throw Error("expected both phases to see cache " + std::to_string(i) +
-                  " in one memory but got " + shapeString(a.bufferShape) + " " +
-                  dtypeName(a.dtype) + " in prefill and " +
-                  shapeString(b.bufferShape) + " " + dtypeName(b.dtype) +
-                  " in decode");
-  }
-  for (size_t layer = 0; layer < description.layers.size(); ++layer) {
+  for (size_t index = 0; index < description.layers.size(); ++index) {
     caches.emplace_back();
-    for (size_t i = 0; i < prefill.caches.size(); ++i)
-      caches.back().push_back(device.allocate(
-          std::max(prefill.info(prefill.caches[i].argument).bytes,
-                   decode.info(decode.caches[i].argument).bytes)));
+    for (const Layer::Cache &cache : layer.caches)
+      caches.back().push_back(
+          device.allocate(layer.info(cache.argument).bytes));
   }
 }
 
@@ -201,15 +217,13 @@ static std::string lookUp(const StringMap &map, const std::string &key) {
   return entry == map.end() ? "" : entry->second;
 }
 
-void LanguageModel::Impl::bindLayers(Phase &phase) {
-  const DesignInterface &design = phase.design->interface();
+void LanguageModel::Impl::bindLayers() {
+  const DesignInterface &design = layer.design->interface();
   std::vector<BufferRef> shared(design.arguments.size());
   std::string unbound;
-  for (size_t layer = 0; layer < description.layers.size(); ++layer) {
-    const StringMap &files =
-        description.layers[layer].weights.at(phase.description.name);
-    const StringMap &host =
-        description.layers[layer].host.at(phase.description.name);
+  for (size_t index = 0; index < description.layers.size(); ++index) {
+    const StringMap &files = description.layers[index].weights;
+    const StringMap &host = description.layers[index].host;
     for (const StringMap *map : {&files, &host})
       for (const auto &entry : *map)
         design.indexOf(entry.first); // throws for a name that does not exist
@@ -218,14 +232,13 @@ void LanguageModel::Impl::bindLayers(Phase &phase) {
       const ArgumentInfo &argument = design.arguments[i];
       const std::string file = lookUp(files, argument.name);
       const std::string tensor = lookUp(host, argument.name);
-      if (i == phase.hidden || i == phase.hiddenResult) {
+      if (i == layer.hidden || i == layer.hiddenResult) {
         continue;
       } else if (!file.empty() || !argument.file.empty()) {
         const std::string &path = file.empty() ? argument.file : file;
         views[i] = bindFile(path, argument, design.directory);
-        phase.weightFiles.insert(path);
       } else if (!tensor.empty()) {
-        Phase::Host &entry = phase.host[tensor];
+        Layer::Host &entry = layer.host[tensor];
         if (!entry.buffer) {
           entry = {device.allocate(argument.bytes), &argument};
         } else if (entry.info->shape != argument.shape ||
@@ -242,16 +255,16 @@ void LanguageModel::Impl::bindLayers(Phase &phase) {
           shared[i] = device.allocate(argument.bytes);
         views[i].buffer = shared[i];
       } else {
-        for (size_t c = 0; c < phase.caches.size(); ++c)
-          if (phase.caches[c].argument == i)
-            views[i].buffer = caches[layer][c];
+        for (size_t c = 0; c < layer.caches.size(); ++c)
+          if (layer.caches[c].argument == i)
+            views[i].buffer = caches[index][c];
         if (!views[i].buffer)
-          unbound += "\n  layer " + std::to_string(layer) + ": " +
+          unbound += "\n  layer " + std::to_string(index) + ": " +
                      roleName(argument.role) + " '" + argument.name + "' " +
                      shapeString(argument.shape);
       }
     }
-    phase.layers.push_back(std::move(views));
+    layer.bound.push_back(std::move(views));
   }
   if (!unbound.empty())
     throw Error("model.json binds nothing to these arguments of design '" +
@@ -283,9 +296,8 @@ void LanguageModel::Impl::bindHead() {
     throw Error("model.json binds nothing to these arguments of design '" +
                 design.directory + "':" + unbound);
   // One row of a layer's hidden state must be the head's argument.
-  const Phase &phase = phases.at("decode");
-  const uint64_t row = tensorBytes(phase.info(phase.hidden)) /
-                       static_cast<uint64_t>(phase.description.tokens);
+  const uint64_t row = tensorBytes(layer.info(layer.hidden)) /
+                       static_cast<uint64_t>(layer.tokens);
   const uint64_t expected = tensorBytes(design.arguments[head.hidden]);
   if (row != expected)
     throw Error("design '" + design.directory + "' expected " +
@@ -295,18 +307,12 @@ void LanguageModel::Impl::bindHead() {
 
 void LanguageModel::Impl::load() {
   openDesigns();
-  uint64_t hiddenBytes = 0;
-  for (auto &entry : phases) {
-    Phase &phase = entry.second;
-    preparePhase(phase);
-    hiddenBytes = std::max({hiddenBytes, phase.info(phase.hidden).bytes,
-                            phase.info(phase.hiddenResult).bytes});
-  }
+  prepareLayer();
   for (BufferRef &buffer : hidden)
-    buffer = device.allocate(hiddenBytes);
+    buffer = device.allocate(std::max(layer.info(layer.hidden).bytes,
+                                      layer.info(layer.hiddenResult).bytes));
   allocateCaches();
-  for (auto &entry : phases)
-    bindLayers(entry.second);
+  bindLayers();
   bindHead();
 }
 
@@ -314,20 +320,15 @@ void LanguageModel::Impl::load() {
 // Steps
 //===----------------------------------------------------------------------===//
 
-Phase &LanguageModel::Impl::checkRequest(const StepRequest &request) {
-  auto entry = phases.find(request.phase);
-  if (entry == phases.end())
-    throw Error("expected phase 'prefill' or 'decode' but got '" +
-                request.phase + "'");
-  Phase &phase = entry->second;
-  if (request.count < 1 || request.count > phase.description.tokens)
-    throw Error("phase '" + request.phase + "' expected 1 to " +
-                std::to_string(phase.description.tokens) + " tokens but got " +
-                std::to_string(request.count));
+/// Returns the sizes of the step, by the names of the design's parameters.
+ParameterValues
+LanguageModel::Impl::checkRequest(const StepRequest &request) const {
+  if (request.count < 1 || request.count > layer.tokens)
+    throw Error("a step expected 1 to " + std::to_string(layer.tokens) +
+                " tokens but got " + std::to_string(request.count));
   if (request.logits < 0 || request.logits > request.count)
-    throw Error("phase '" + request.phase + "' expected logits of 0 to " +
-                std::to_string(request.count) +
-                " tokens, those of the step, but got " +
+    throw Error("a step expected logits of 0 to " +
+                std::to_string(request.count) + " tokens, its own, but got " +
                 std::to_string(request.logits));
   if (request.position < 0 ||
       request.position + request.count > description.maxLength)
@@ -336,18 +337,14 @@ Phase &LanguageModel::Impl::checkRequest(const StepRequest &request) {
                 std::to_string(request.count) + " at position " +
                 std::to_string(request.position) +
                 "; compile the model with a larger --max-length");
-  for (const Phase::Cache &cache : phase.caches)
-    if (request.position > cache.rows.visibleRows())
-      throw Error("phase '" + request.phase + "' sees at most " +
-                  std::to_string(cache.rows.visibleRows()) +
-                  " rows of the cache but the position is " +
-                  std::to_string(request.position) +
-                  "; use phase 'decode' from there on");
+  ParameterValues values = {{description.layer.past, request.position}};
+  if (!description.layer.tokens.empty())
+    values[description.layer.tokens] = request.count;
 
   std::map<std::string, uint64_t> expected = {
-      {"hidden", tensorBytes(phase.info(phase.hidden))}};
-  for (const auto &[name, host] : phase.host)
-    expected[name] = tensorBytes(*host.info);
+      {"hidden", tensorBytes(layer.info(layer.hidden).at(values))}};
+  for (const auto &[name, host] : layer.host)
+    expected[name] = tensorBytes(host.info->at(values));
   std::string problems;
   auto report = [&](const std::string &text) {
     problems += (problems.empty() ? "" : "; ") + text;
@@ -367,17 +364,10 @@ Phase &LanguageModel::Impl::checkRequest(const StepRequest &request) {
     if (!seen.count(item.first))
       report("missing '" + item.first + "'");
   if (!problems.empty())
-    throw Error("tensors of phase '" + request.phase + "': " + problems);
-  return phase;
-}
-
-/// Frees the memory of weights that only the other phase uses.
-void LanguageModel::Impl::switchTo(const Phase &phase) {
-  if (lastPhase && lastPhase != &phase)
-    for (const std::string &file : lastPhase->weightFiles)
-      if (!phase.weightFiles.count(file))
-        device.setIdle(*weights.at(file));
-  lastPhase = &phase;
+    throw Error("tensors of a step of " + std::to_string(request.count) +
+                " tokens at position " + std::to_string(request.position) +
+                ": " + problems);
+  return values;
 }
 
 void LanguageModel::Impl::account(const RunStatistics &run,
@@ -388,55 +378,59 @@ void LanguageModel::Impl::account(const RunStatistics &run,
 }
 
 /// Runs one layer from `hidden[0]` to `hidden[1]` and exchanges the two.
-void LanguageModel::Impl::runLayer(Phase &phase, size_t layer,
+void LanguageModel::Impl::runLayer(size_t index, const ParameterValues &values,
                                    StepResult &result) {
-  std::vector<BufferView> &arguments = phase.layers[layer];
-  arguments[phase.hidden] = {hidden[0], 0};
-  arguments[phase.hiddenResult] = {hidden[1], 0};
-  account(device.run(*phase.design, arguments, /*parameters=*/{}), result);
+  std::vector<BufferView> &arguments = layer.bound[index];
+  arguments[layer.hidden] = {hidden[0], 0};
+  arguments[layer.hiddenResult] = {hidden[1], 0};
+  account(device.run(*layer.design, arguments, values), result);
   std::swap(hidden[0], hidden[1]);
-  if (!phase.chainsDirectly) {
-    const ArgumentInfo &from = phase.info(phase.hiddenResult);
-    const std::vector<char> tensor = readTensor(device, {hidden[0], 0}, from);
-    writeTensor(device, {hidden[0], 0}, phase.info(phase.hidden),
+  if (!layer.chainsDirectly) {
+    const std::vector<char> tensor = readTensor(
+        device, {hidden[0], 0}, layer.info(layer.hiddenResult).at(values));
+    writeTensor(device, {hidden[0], 0}, layer.info(layer.hidden).at(values),
                 tensor.data());
   }
 }
 
-void LanguageModel::Impl::appendRows(const Phase &phase, size_t layer,
-                                     int64_t position, int64_t count) {
-  for (size_t i = 0; i < phase.caches.size(); ++i) {
-    const Phase::Cache &cache = phase.caches[i];
-    cache.rows.append(device, *caches[layer][i],
-                      phase.layers[layer][cache.result], position, count);
+void LanguageModel::Impl::appendRows(size_t index, const StepRequest &request,
+                                     const ParameterValues &values) {
+  for (size_t i = 0; i < layer.caches.size(); ++i) {
+    const Layer::Cache &cache = layer.caches[i];
+    cache.rows.append(device, *caches[index][i],
+                      layer.bound[index][cache.result], request.position,
+                      values);
   }
 }
 
 /// Adds the hidden state behind the layer that has just run to `taps`.
-void LanguageModel::Impl::tapHidden(const Phase &phase, ResultTensor &taps) {
-  const ArgumentInfo &info = phase.info(phase.hidden);
-  const std::vector<char> values = readTensor(device, {hidden[0], 0}, info);
+void LanguageModel::Impl::tapHidden(const ParameterValues &values,
+                                    ResultTensor &taps) {
+  const ArgumentInfo info = layer.info(layer.hidden).at(values);
+  const std::vector<char> states = readTensor(device, {hidden[0], 0}, info);
   if (taps.shape.empty()) {
     taps.dtype = info.dtype;
     taps.shape = info.shape;
     taps.shape.insert(taps.shape.begin(), 0);
   }
   ++taps.shape.front();
-  taps.data.insert(taps.data.end(), values.begin(), values.end());
+  taps.data.insert(taps.data.end(), states.begin(), states.end());
 }
 
-/// Runs the head on the tokens `begin` to `end` - 1 of a step.
-void LanguageModel::Impl::runHead(const Phase &phase, int64_t begin,
-                                  int64_t end, StepResult &result) {
+/// Runs the head on the last tokens of a step.
+void LanguageModel::Impl::runHead(const StepRequest &request,
+                                  const ParameterValues &values,
+                                  StepResult &result) {
   const std::vector<char> states =
-      readTensor(device, {hidden[0], 0}, phase.info(phase.hidden));
-  const size_t rowBytes = states.size() / phase.description.tokens;
+      readTensor(device, {hidden[0], 0}, layer.info(layer.hidden).at(values));
+  const size_t rowBytes = states.size() / request.count;
   const DesignInterface &design = head.design->interface();
   const ArgumentInfo &logits = design.arguments[head.logits];
   result.logits.dtype = logits.dtype;
   result.logits.shape = logits.shape;
-  result.logits.shape.insert(result.logits.shape.begin(), end - begin);
-  for (int64_t row = begin; row < end; ++row) {
+  result.logits.shape.insert(result.logits.shape.begin(), request.logits);
+  for (int64_t row = request.count - request.logits; row < request.count;
+       ++row) {
     writeTensor(device, head.arguments[head.hidden],
                 design.arguments[head.hidden], states.data() + row * rowBytes);
     account(device.run(*head.design, head.arguments, /*parameters=*/{}),
@@ -449,27 +443,28 @@ void LanguageModel::Impl::runHead(const Phase &phase, int64_t begin,
 }
 
 StepResult LanguageModel::step(const StepRequest &request) {
-  Phase &phase = impl->checkRequest(request);
+  const ParameterValues values = impl->checkRequest(request);
   const auto start = std::chrono::steady_clock::now();
-  impl->switchTo(phase);
+  const Layer &layer = impl->layer;
   for (const HostTensor &tensor : request.tensors) {
     if (tensor.name == "hidden") {
-      writeTensor(impl->device, {impl->hidden[0], 0}, phase.info(phase.hidden),
-                  tensor.data);
+      writeTensor(impl->device, {impl->hidden[0], 0},
+                  layer.info(layer.hidden).at(values), tensor.data);
       continue;
     }
-    const Phase::Host &host = phase.host.at(tensor.name);
-    writeTensor(impl->device, {host.buffer, 0}, *host.info, tensor.data);
+    const Layer::Host &host = layer.host.at(tensor.name);
+    writeTensor(impl->device, {host.buffer, 0}, host.info->at(values),
+                tensor.data);
   }
   StepResult result;
-  for (size_t layer = 0; layer < phase.layers.size(); ++layer) {
-    impl->runLayer(phase, layer, result);
-    impl->appendRows(phase, layer, request.position, request.count);
+  for (size_t index = 0; index < layer.bound.size(); ++index) {
+    impl->runLayer(index, values, result);
+    impl->appendRows(index, request, values);
     if (request.taps)
-      impl->tapHidden(phase, result.taps);
+      impl->tapHidden(values, result.taps);
   }
   if (request.logits > 0)
-    impl->runHead(phase, request.count - request.logits, request.count, result);
+    impl->runHead(request, values, result);
   const std::chrono::duration<double> seconds =
       std::chrono::steady_clock::now() - start;
   result.seconds = seconds.count();
@@ -485,7 +480,6 @@ StepResult LanguageModel::step(const StepRequest &request) {
 
 const CacheRows &LanguageModel::Impl::cacheRows(int64_t layer, int64_t cache,
                                                 int64_t row) const {
-  const Phase &phase = phases.at("decode");
   auto check = [](const char *what, int64_t value, int64_t size) {
     if (value < 0 || value >= size)
       throw Error(std::string("expected a ") + what + " from 0 to " +
@@ -493,9 +487,9 @@ const CacheRows &LanguageModel::Impl::cacheRows(int64_t layer, int64_t cache,
                   std::to_string(value));
   };
   check("layer", layer, caches.size());
-  check("cache", cache, phase.caches.size());
+  check("cache", cache, this->layer.caches.size());
   check("row", row, description.maxLength);
-  return phase.caches[cache].rows;
+  return this->layer.caches[cache].rows;
 }
 
 void LanguageModel::reset() {

@@ -35,15 +35,14 @@ struct HostTensor {
 };
 
 struct StepRequest {
-  /// "prefill" or "decode".
-  std::string phase;
   /// Number of rows before the first token of this step.
   int64_t position = 0;
-  /// How many tokens of the step are valid; the others are padding.
+  /// How many tokens it has.
   int64_t count = 1;
-  /// On how many of the last valid tokens to run the head, 0 to `count`.
+  /// On how many of the last ones to run the head, 0 to `count`.
   int64_t logits = 1;
-  /// "hidden", and every tensor that the layers of this phase expect.
+  /// "hidden", and every tensor that the layers expect, in the shapes of this
+  /// position and count.
   std::vector<HostTensor> tensors;
   /// Whether to return the hidden state behind every layer.
   bool taps = false;

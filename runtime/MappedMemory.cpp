@@ -67,8 +67,3 @@ MappedMemory::~MappedMemory() {
   if (size)
     munmap(memory, size);
 }
-
-void MappedMemory::setIdle() const {
-  if (file && size)
-    madvise(memory, size, MADV_DONTNEED);
-}

@@ -34,9 +34,6 @@ public:
   char *data() const { return memory; }
   uint64_t bytes() const { return size; }
   bool isFile() const { return file; }
-  /// Gives the pages of a file back to the system, which reads them again when
-  /// they are needed. Nothing happens to other memory: it would be lost.
-  void setIdle() const;
 
 private:
   MappedMemory(char *memory, uint64_t size, bool file)

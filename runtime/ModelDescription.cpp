@@ -25,19 +25,19 @@ namespace {
 
 using StringMap = std::map<std::string, std::string>;
 
-PhaseDescription readPhase(const JsonFields &fields, const std::string &name,
-                           const std::string &directory) {
-  PhaseDescription phase;
-  phase.name = name;
-  phase.design = resolvePath(directory, fields.string("design"));
-  phase.tokens = fields.integerAtLeast("tokens", 1);
-  phase.hidden = fields.string("hidden");
-  phase.hiddenResult = fields.string("hidden_result");
+LayerDesign readLayerDesign(const JsonFields &fields,
+                            const std::string &directory) {
+  LayerDesign layer;
+  layer.design = resolvePath(directory, fields.string("design"));
+  layer.tokens = fields.stringOr("tokens", "");
+  layer.past = fields.string("past");
+  layer.hidden = fields.string("hidden");
+  layer.hiddenResult = fields.string("hidden_result");
   for (const JsonFields &item : fields.objects("caches"))
-    phase.caches.push_back(
+    layer.caches.push_back(
         {item.string("argument"), item.string("result"),
          static_cast<size_t>(item.integerAtLeast("axis", 0))});
-  return phase;
+  return layer;
 }
 
 StringMap readFiles(const JsonFields &fields, const std::string &key,
@@ -49,16 +49,11 @@ StringMap readFiles(const JsonFields &fields, const std::string &key,
 }
 
 LayerDescription readLayer(const JsonFields &fields,
-                           const std::vector<PhaseDescription> &phases,
                            const std::string &directory) {
   LayerDescription layer;
-  const JsonFields weights = fields.object("weights");
-  const JsonFields host = fields.object("host");
-  for (const PhaseDescription &phase : phases) {
-    layer.weights[phase.name] = readFiles(weights, phase.name, directory);
-    for (const auto &[argument, tensor] : host.stringMap(phase.name))
-      layer.host[phase.name][argument] = tensor;
-  }
+  layer.weights = readFiles(fields, "weights", directory);
+  for (const auto &[argument, tensor] : fields.stringMap("host"))
+    layer.host[argument] = tensor;
   return layer;
 }
 
@@ -71,24 +66,16 @@ ModelDescription ModelDescription::read(const std::string &directory) {
                 "' but there is no model.json; make one with streamtensor "
                 "compile MODEL --output-dir");
   const JsonFields fields = JsonFields::readFile(path);
-  if (fields.integer("schema") != 1)
-    fields.fail("schema", "expected 1 but got " +
+  if (fields.integer("schema") != 2)
+    fields.fail("schema", "expected 2 but got " +
                               std::to_string(fields.integer("schema")) +
                               "; compile the model again");
   ModelDescription model;
   model.model = fields.stringOr("model", "");
   model.maxLength = fields.integerAtLeast("max_length", 1);
-  const JsonFields phases = fields.object("phases");
-  for (const char *name : {"prefill", "decode"})
-    model.phases.push_back(readPhase(phases.object(name), name, directory));
-  if (model.phases[0].caches.size() != model.phases[1].caches.size())
-    phases.fail("decode.caches",
-                "expected as many caches as in prefill (" +
-                    std::to_string(model.phases[0].caches.size()) +
-                    ") but got " +
-                    std::to_string(model.phases[1].caches.size()));
+  model.layer = readLayerDesign(fields.object("layer"), directory);
   for (const JsonFields &item : fields.objects("layers"))
-    model.layers.push_back(readLayer(item, model.phases, directory));
+    model.layers.push_back(readLayer(item, directory));
   const JsonFields head = fields.object("head");
   model.head.design = resolvePath(directory, head.string("design"));
   model.head.hidden = head.string("hidden");

@@ -29,12 +29,14 @@ struct CacheDescription {
   size_t axis = 0;
 };
 
-/// A design that computes one layer for a fixed number of tokens.
-struct PhaseDescription {
-  std::string name;
+/// The design that computes a layer, for some new tokens behind some rows of
+/// the cache.
+struct LayerDesign {
   /// Directory of the design.
   std::string design;
-  int64_t tokens = 1;
+  /// The parameters of the design that say how many; `tokens` is empty where
+  /// the design computes one token.
+  std::string tokens, past;
   std::string hidden, hiddenResult;
   std::vector<CacheDescription> caches;
 };
@@ -48,17 +50,17 @@ struct HeadDescription {
 };
 
 struct LayerDescription {
-  /// By phase: argument to packed file.
-  std::map<std::string, std::map<std::string, std::string>> weights;
-  /// By phase: argument to the name of a tensor that the host sends each step.
-  std::map<std::string, std::map<std::string, std::string>> host;
+  /// Argument to packed file.
+  std::map<std::string, std::string> weights;
+  /// Argument to the name of a tensor that the host sends each step.
+  std::map<std::string, std::string> host;
 };
 
 struct ModelDescription {
   std::string model;
   /// Number of rows of the caches.
   int64_t maxLength = 0;
-  std::vector<PhaseDescription> phases;
+  LayerDesign layer;
   std::vector<LayerDescription> layers;
   HeadDescription head;
 

@@ -89,7 +89,6 @@ struct Response {
 Response step(LanguageModel &model, const JsonFields &request,
               const Payload &payload) {
   StepRequest step;
-  step.phase = request.string("phase");
   step.position = request.integer("position");
   step.count = request.integer("count");
   step.logits = request.integer("logits");

@@ -10,7 +10,7 @@
 // is a line of JSON, followed by the raw little-endian bytes of the tensors it
 // lists, in order. docs/architecture.md describes who sends what.
 //
-//   {"op": "step", "phase", "position", "count", "logits", "tensors": [...]}
+//   {"op": "step", "position", "count", "logits", "tensors": [...]}
 //     (logits of that many of its last tokens: 0 for none)
 //     (with "taps": 1 also the hidden state behind each layer, as "taps")
 //   {"op": "stats"} {"op": "reset"} {"op": "quit"}

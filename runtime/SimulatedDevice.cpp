@@ -101,7 +101,6 @@ public:
   void copy(Buffer &to, uint64_t toOffset, const Buffer &from,
             uint64_t fromOffset, uint64_t bytes) override;
   void fillZero(Buffer &buffer) override;
-  void setIdle(Buffer &buffer) override;
   DesignRef open(const std::string &directory) override;
   std::vector<DesignRef>
   openTogether(const std::vector<std::string> &directories,
@@ -150,8 +149,6 @@ void SimulatedDevice::fillZero(Buffer &buffer) {
     throw Error("cannot write to a buffer that was loaded from a file");
   std::memset(dataOf(buffer), 0, buffer.bytes());
 }
-
-void SimulatedDevice::setIdle(Buffer &buffer) { memoryOf(buffer).setIdle(); }
 
 DesignRef SimulatedDevice::open(const std::string &directory) {
   DesignInterface info = DesignInterface::read(directory);

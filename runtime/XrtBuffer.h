@@ -59,7 +59,6 @@ public:
   XrtBuffer(MappedMemory memory, uint64_t pieceBytes);
 
   bool isFile() const { return memory.isFile(); }
-  void setIdle() const { memory.setIdle(); }
   void write(uint64_t offset, const void *data, uint64_t bytes);
   void read(uint64_t offset, void *data, uint64_t bytes) const;
   void fillZero();

@@ -76,7 +76,6 @@ public:
   void copy(Buffer &to, uint64_t toOffset, const Buffer &from,
             uint64_t fromOffset, uint64_t bytes) override;
   void fillZero(Buffer &buffer) override;
-  void setIdle(Buffer &buffer) override;
   DesignRef open(const std::string &directory) override;
   std::vector<DesignRef>
   openTogether(const std::vector<std::string> &directories,
@@ -234,11 +233,6 @@ void XrtDevice::copy(Buffer &to, uint64_t toOffset, const Buffer &from,
 void XrtDevice::fillZero(Buffer &buffer) {
   refuseFile(buffer);
   xrtBuffer(buffer).fillZero();
-}
-
-void XrtDevice::setIdle(Buffer &buffer) {
-  // Copies on the board stay: loading them again costs more than the room.
-  xrtBuffer(buffer).setIdle();
 }
 
 std::string XrtDevice::findExecutable(const DesignInterface &design) const {

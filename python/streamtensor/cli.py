@@ -104,8 +104,8 @@ def add_compile(commands: Any) -> None:
         "compile",
         help="compile a language model, or a module, into designs",
         description="Compiles a language model (a known name, a checkpoint directory or a .gguf "
-        "file) into designs for a prompt chunk, one token and the head; or FILE.py:FACTORY as one "
-        "design.",
+        "file) into a design of its layers, for prompts and single tokens, and one of the head; or "
+        "FILE.py:FACTORY as one design.",
     )
     parser.add_argument("model", metavar="MODEL")
     parser.add_argument("--output-dir", metavar="DIR", required=True)
@@ -139,7 +139,7 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
         "where it has fewer)",
     )
     parser.add_argument(
-        "--chunk", type=positive, metavar="N", help="prompt tokens per prefill step (16)"
+        "--chunk", type=positive, metavar="N", help="prompt tokens per launch at most (16)"
     )
     parser.add_argument(
         "--random-weights",

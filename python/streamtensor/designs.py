@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,8 @@ from typing import Any
 from streamtensor.errors import StreamTensorError, UsageError
 
 MODEL_JSON = "model.json"
+# What a model.json says its content is; the runtime reads no other.
+SCHEMA = 2
 INTERFACE = "interface.json"
 NETWORK = "network.pn.json"
 REPORT = "report.json"
@@ -30,14 +32,13 @@ class Compiled:
     is_model: bool
 
     def designs(self) -> list[Path]:
-        """The directories of the designs: a model's phases in order, then its head."""
+        """The directories of the designs: a model's layer, then its head."""
         if not self.is_model:
             return [self.directory]
         path = self.directory / MODEL_JSON
         model = read_json(path)
         try:
-            names = [phase["design"] for phase in model["phases"].values()]
-            names.append(model["head"]["design"])
+            names = [model[part]["design"] for part in ("layer", "head")]
         except (KeyError, TypeError, AttributeError) as error:
             raise StreamTensorError(
                 f"'{path}' cannot be read ({type(error).__name__}: {error}); compile the model again"
@@ -99,6 +100,12 @@ def find_compiled(
     if cached_model(source, chosen) is None:
         before_compiling(source, chosen)
     return Compiled(compiled_model(source, chosen), True)
+
+
+def chunks_of(length: int, chunk: int) -> Iterator[tuple[int, int]]:
+    """Yields position and number of tokens of each step that feeds a prompt."""
+    for position in range(0, length, chunk):
+        yield position, min(chunk, length - position)
 
 
 def check_precision_of(compiled: Compiled, options: argparse.Namespace) -> None:

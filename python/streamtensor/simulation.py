@@ -6,16 +6,27 @@ of its launches: each layer and the head once per step, in the same steps that g
 
 from __future__ import annotations
 
+import dataclasses
 import json
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from streamtensor.designs import CERTIFICATE, MODEL_JSON, NETWORK, REPORT, Compiled, read_json
+from streamtensor.designs import (
+    CERTIFICATE,
+    MODEL_JSON,
+    NETWORK,
+    REPORT,
+    Compiled,
+    chunks_of,
+    read_json,
+)
 from streamtensor.errors import StreamTensorError
 from streamtensor.manifest import write_json
 from streamtensor.toolchain import run_tool
 
+PHASES = ("prefill", "decode")
 RESOURCES = ("dsp", "lut", "ff", "bram36", "uram")
 COLUMNS = 100
 
@@ -45,6 +56,8 @@ class Launch:
     count: int
     run: dict[str, Any]
     clock_ns: float
+    # Its run-time sizes.
+    values: dict[str, int]
 
     @property
     def cycles(self) -> int:
@@ -89,15 +102,10 @@ def values_of(network: dict[str, Any], length: int | None) -> dict[str, int]:
 
 def simulate_model(compiled: Compiled, request: Request) -> dict[str, Any]:
     directory = compiled.directory
-    if request.trace is not None:
-        raise StreamTensorError(
-            f"a trace shows one design; simulate one of them: {directory}/decode"
-        )
     model = read_json(directory / MODEL_JSON)
     phase = request.phase or "decode"
-    if phase not in model["phases"]:
-        known = ", ".join(model["phases"])
-        raise StreamTensorError(f"expected a phase of {known} but got '{phase}'")
+    if phase not in PHASES:
+        raise StreamTensorError(f"expected a phase of {', '.join(PHASES)} but got '{phase}'")
     longest, length = model["max_length"], request.length
     length = length if length is not None else (model["chunk"] if phase == "prefill" else longest)
     if not 1 <= length <= longest:
@@ -105,30 +113,30 @@ def simulate_model(compiled: Compiled, request: Request) -> dict[str, Any]:
             f"expected a length from 1 to {longest}, for which the model is compiled, "
             f"but got {length}"
         )
-    steps = prompt_steps(model, length) if phase == "prefill" else {"decode": 1}
+    steps = [(length - 1, 1)]
+    if phase == "prefill":
+        steps = list(chunks_of(length, model["chunk"]))
+    if request.trace is not None and len(steps) > 1:
+        raise StreamTensorError(
+            f"a trace shows one run of a design, but a prompt of {length} tokens has {len(steps)} "
+            f"steps; simulate --phase decode, or a length up to {model['chunk']}"
+        )
     layers = len(model["layers"])
+    layer = directory / model["layer"]["design"]
     launches = [
-        simulate_design(directory / model["phases"][name]["design"], count * layers, request)
-        for name, count in steps.items()
-        if count
+        simulate_design(layer, layers, request, layer_values(model["layer"], count, position))
+        for position, count in steps
     ]
-    launches.append(simulate_design(directory / model["head"]["design"], 1, request))
+    # The trace is the layer's.
+    head = dataclasses.replace(request, trace=None)
+    launches.append(simulate_design(directory / model["head"]["design"], 1, head))
     return summary(launches, length if phase == "prefill" else 1, compiled)
 
 
-def prompt_steps(model: dict[str, Any], length: int) -> dict[str, int]:
-    """How often each phase runs for a prompt, as generation does it."""
-    steps = {"prefill": 0, "decode": 0}
-    position = 0
-    while position < length:
-        rest = length - position
-        if rest > 1 and position + model["chunk"] <= model["max_length"]:
-            steps["prefill"] += 1
-            position += min(model["chunk"], rest)
-        else:
-            steps["decode"] += 1
-            position += 1
-    return steps
+def layer_values(layer: dict[str, Any], tokens: int, past: int) -> dict[str, int]:
+    """The run-time sizes of a layer's design, which has those that vary."""
+    sizes = {layer["tokens"]: tokens, layer["past"]: past}
+    return {name: size for name, size in sizes.items() if name is not None}
 
 
 def network_of(directory: Path) -> Path:
@@ -156,7 +164,7 @@ def simulate_design(
     if request.timeline:
         arguments.append(f"--timeline={request.timeline}")
     run = json.loads(run_tool("streamtensor-sim", arguments))
-    return Launch(directory.name, count, run, float(read_json(network)["clock_ns"]))
+    return Launch(directory.name, count, run, float(read_json(network)["clock_ns"]), values or {})
 
 
 def summary(launches: list[Launch], tokens: int | None, compiled: Compiled) -> dict[str, Any]:
@@ -181,6 +189,7 @@ def summary(launches: list[Launch], tokens: int | None, compiled: Compiled) -> d
         "longest_wait": longest.run["longest_wait"],
         "launches": [
             {"design": launch.design, "count": launch.count, "cycles": launch.run["cycles"]}
+            | ({"values": launch.values} if launch.values else {})
             for launch in launches
         ],
         "sensitivity": sensitivity(launches, tokens),
@@ -236,13 +245,16 @@ def describe(figures: dict[str, Any]) -> str:
     """The figures for people: at most 24 lines of 100 columns."""
     launches = figures["launches"]
     lines = []
+    counts: Counter[str] = Counter()
+    for run in launches:
+        counts[run["design"]] += run["count"]
     if len(launches) > 1:
         tokens = figures["tokens_per_second"]
         speed = f", {tokens:.4g} tokens/s" if tokens else ""
         lines += [
             f"{figures['cycles']} cycles, {figures['ms']:.4g} ms{speed} (simulated); at least "
             f"{figures['bound_ms']:.4g} ms",
-            ", ".join(f"{run['count']} x {run['design']}" for run in launches)
+            ", ".join(f"{count} x {design}" for design, count in counts.items())
             + f"; most of the time in {figures['bottleneck']['design']}, of which one run:",
         ]
     lines += figures["summary"]

@@ -31,6 +31,9 @@ static constexpr int64_t kMostWorkToMinimize = 50'000;
 static constexpr int64_t kMostSteps = 8'000'000;
 static constexpr int64_t kMostSimulations = 2000;
 static constexpr int64_t kShareOfInvocations = 48;
+/// With more parameters than that, only the largest and the smallest values of
+/// all are looked at.
+static constexpr size_t kMostMixedParameters = 3;
 
 namespace {
 
@@ -45,7 +48,23 @@ public:
     for (const NetworkParameter &parameter : network.parameters)
       smallest[parameter.name] = parameter.min;
     if (!network.parameters.empty())
-      points.push_back(std::move(smallest));
+      points.push_back(smallest);
+    // Sizes that differ are what is slow with depths for both ends: a step of
+    // one token behind a long past.
+    timePoints = points;
+    if (network.parameters.size() > 1 &&
+        network.parameters.size() <= kMostMixedParameters)
+      for (const NetworkParameter &parameter : network.parameters) {
+        ParameterValues mixed = points.front();
+        mixed[parameter.name] = parameter.min;
+        if (std::count(timePoints.begin(), timePoints.end(), mixed) == 0)
+          timePoints.push_back(std::move(mixed));
+      }
+    std::stable_sort(timePoints.begin(), timePoints.end(),
+                     [&](const ParameterValues &a, const ParameterValues &b) {
+                       return simulationWork(network, a) <
+                              simulationWork(network, b);
+                     });
   }
 
   std::optional<NetworkDepths> run();
@@ -76,6 +95,9 @@ private:
   FifoStrategy strategy;
   std::string &error;
   std::vector<ParameterValues> points;
+  /// Those at which time counts, the least work first: what FIFOs lack there
+  /// is found in less time.
+  std::vector<ParameterValues> timePoints;
   /// With which it ends.
   std::vector<int64_t> least;
   NetworkDepths result;
@@ -177,10 +199,11 @@ bool NetworkSizer::deepenForTime(const ParameterValues &values) {
   return true;
 }
 
-/// Over several invocations, or one, whichever is affordable.
+/// Over several invocations, or one, whichever is affordable; at all points, or
+/// without those that take most, when one invocation of them is too much.
 std::optional<TimedSizing> NetworkSizer::sizeByTime() {
   TimedSizingOptions options;
-  options.points = points;
+  options.points = timePoints;
   options.least = least;
   options.mostSimulations = kMostSimulations;
   if (strategy == FifoStrategy::Min &&
@@ -194,16 +217,22 @@ std::optional<TimedSizing> NetworkSizer::sizeByTime() {
   // is that it ends.
   if (strategy == FifoStrategy::Conservative)
     options.tolerance = std::nullopt;
-  // Several invocations take several times as long; it is worse when FIFOs
-  // cannot grow often enough.
-  options.firstShare = kShareOfInvocations;
-  std::optional<TimedSizing> sizing = growDepths(network, options, error);
-  if (sizing && sizing->isTooLarge) {
-    options.invocations = 1;
-    options.firstShare = TimedSizingOptions().firstShare;
-    sizing = growDepths(network, options, error);
+  const int64_t share = options.firstShare;
+  for (;;) {
+    // Several invocations take several times as long; it is worse when FIFOs
+    // cannot grow often enough.
+    options.invocations = TimedSizingOptions().invocations;
+    options.firstShare = kShareOfInvocations;
+    std::optional<TimedSizing> sizing = growDepths(network, options, error);
+    if (sizing && sizing->isTooLarge) {
+      options.invocations = 1;
+      options.firstShare = share;
+      sizing = growDepths(network, options, error);
+    }
+    if (!sizing || !sizing->isTooLarge || options.points.size() == 1)
+      return sizing;
+    options.points.pop_back();
   }
-  return sizing;
 }
 
 bool NetworkSizer::simulate() {

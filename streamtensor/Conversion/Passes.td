@@ -105,8 +105,9 @@ def SplitConverters : Pass<"st-split-converters", "::mlir::ModuleOp"> {
     segments whose body fills the buffer and then drains it. Both halves of the
     body become functions (`hls.stage`) and the loop a dataflow loop
     (`hls.dataflow`) around the buffer, which a synthesis tool doubles. Run in
-    order, nothing changes. A task of another form stays as it is: it is correct,
-    and filling waits for draining.
+    order, nothing changes. A task of another form, also one whose segments are
+    in two nested loops (of sizes that are known at run time only), stays as it
+    is: it is correct, and filling waits for draining.
 
     ```mlir
     scf.for %segment = %c0 to %c4 step %c1 {

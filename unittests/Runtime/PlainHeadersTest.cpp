@@ -148,9 +148,8 @@ TEST_P(PlainHeadersTest, GivesTheSameBits) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Samples, PlainHeadersTest,
-                         ::testing::Values("matvec", "layer_prefill",
-                                           "layer_decode", "head", "integers",
-                                           "append"),
+                         ::testing::Values("matvec", "layer", "layer_decode",
+                                           "head", "integers", "append"),
                          [](const auto &info) {
                            return std::string(info.param);
                          });

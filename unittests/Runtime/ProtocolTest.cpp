@@ -82,16 +82,16 @@ protected:
       : device(makeSimulatedDevice()),
         model(*device, directory->path.string()) {}
 
+  /// A step of one token, which sees `position` rows.
   static json decodeRequest(int position) {
     return {{"op", "step"},
-            {"phase", "decode"},
             {"position", position},
             {"count", 1},
             {"logits", 1},
             {"tensors",
              {{{"name", "hidden"}, {"shape", {1, 4}}},
-              {{"name", "mask.full"}, {"shape", {5}}},
-              {{"name", "mask.other"}, {"shape", {5}}}}}};
+              {{"name", "mask.full"}, {"shape", {position}}},
+              {{"name", "mask.other"}, {"shape", {position}}}}}};
   }
 
   static TemporaryDirectory *directory;
@@ -102,7 +102,7 @@ protected:
 
 TemporaryDirectory *ProtocolTest::directory = nullptr;
 
-const Floats kFirst = {1, 0, 0, 0}, kNothing(5, 0.0f);
+const Floats kFirst = {1, 0, 0, 0}, kNothing;
 
 TEST_F(ProtocolTest, StepsCachesAndStatistics) {
   talk.ask(decodeRequest(0), {kFirst, kNothing, kNothing});
@@ -113,7 +113,7 @@ TEST_F(ProtocolTest, StepsCachesAndStatistics) {
             {"row", 0},
             {"tensors", {{{"name", "row"}, {"shape", {2, 1, 2}}}}}},
            {{0, 0, 0, 5}});
-  talk.ask(decodeRequest(1), {kFirst, {1, 0, 0, 0, 0}, kNothing});
+  talk.ask(decodeRequest(1), {kFirst, {1}, {0}});
   talk.ask({{"op", "stats"}});
   talk.ask({{"op", "reset"}});
   talk.ask({{"op", "read_cache"}, {"layer", 0}, {"cache", 0}, {"row", 1}});
@@ -124,7 +124,7 @@ TEST_F(ProtocolTest, StepsCachesAndStatistics) {
   json response = talk.response();
   EXPECT_EQ(response["ok"], true);
   EXPECT_GT(response["seconds"], 0.0);
-  EXPECT_EQ(response["macs"], 60); // 2 * 24 of the layers, 12 of the head
+  EXPECT_EQ(response["macs"], 20); // 2 * 4 of the layers, 12 of the head
   EXPECT_EQ(response["tensors"][0]["name"], "logits");
   EXPECT_EQ(response["tensors"][0]["shape"], json({1, 3}));
   EXPECT_EQ(response["tensors"][0]["dtype"], "F32");
@@ -144,8 +144,10 @@ TEST_F(ProtocolTest, StepsCachesAndStatistics) {
 
   response = talk.response();
   EXPECT_EQ(response["steps"], 2);
-  EXPECT_EQ(response["macs"], 120);
-  EXPECT_EQ(response["dma_bytes"], 2 * (2 * 260 + 108));
+  // A row of the past: 4 more per layer.
+  EXPECT_EQ(response["macs"], 20 + 28);
+  // Per layer 80 without a past, and 36 for a row of it.
+  EXPECT_EQ(response["dma_bytes"], 2 * (80 + 116) + 2 * 108);
   EXPECT_GE(response["peak_rss_bytes"], response["rss_bytes"]);
   EXPECT_GT(response["rss_bytes"], 1 << 20);
 
@@ -160,7 +162,7 @@ TEST_F(ProtocolTest, GoesOnAfterARequestThatFails) {
   talk.ask(
       {{"op", "fly"}, {"tensors", {{{"name", "hidden"}, {"shape", {1, 4}}}}}},
       {kFirst});
-  talk.ask(decodeRequest(6), {kFirst, kNothing, kNothing});
+  talk.ask(decodeRequest(6), {kFirst, Floats(6), Floats(6)});
   talk.ask({{"op", "step"}});
   talk.ask(decodeRequest(0), {kFirst, kNothing, kNothing});
   talk.serve(model);
@@ -174,10 +176,10 @@ TEST_F(ProtocolTest, GoesOnAfterARequestThatFails) {
                    "expected a prompt and answer of at most 6 tokens but got 1 "
                    "at position 6; compile the model with a larger "
                    "--max-length"}}));
-  EXPECT_EQ(
-      talk.response(),
-      json({{"ok", false},
-            {"error", "request: phase: expected this field but found none"}}));
+  EXPECT_EQ(talk.response(),
+            json({{"ok", false},
+                  {"error",
+                   "request: position: expected this field but found none"}}));
   EXPECT_EQ(talk.response()["ok"], true);
 }
 

@@ -110,8 +110,7 @@ void makeBanks(const fs::path &directory, const std::vector<int> &banks) {
 }
 
 void makeModel(const fs::path &directory) {
-  makeDesign(directory / "prefill", "layer_prefill");
-  makeDesign(directory / "decode", "layer_decode");
+  makeDesign(directory / "layer", "layer");
   makeDesign(directory / "head", "head");
   fs::copy_file(fs::path(TEST_DATA_DIR) / "model.json",
                 directory / "model.json");

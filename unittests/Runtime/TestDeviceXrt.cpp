@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The device of STXrtTests, and the executable of a model. Prefill and decode
-// have the same tensors in different banks.
+// The device of STXrtTests, and the executable of a model, whose arguments all
+// have banks of their own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@ std::unique_ptr<Device> test::makeTestDevice() { return makeXrtDevice(); }
 void test::prepareForTestDevice(const std::filesystem::path &model) {
   int bank = 0;
   std::string text = "streamtensor simulated xclbin\n";
-  for (const char *design : {"prefill", "decode", "head"}) {
+  for (const char *design : {"layer", "head"}) {
     std::vector<int> banks;
     for (size_t i = 0;
          i < DesignInterface::read((model / design).string()).arguments.size();

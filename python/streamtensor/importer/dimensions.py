@@ -13,6 +13,7 @@ from torch.export.graph_signature import InputKind
 from torch.utils import _pytree as pytree
 
 from streamtensor.errors import StreamTensorError
+from streamtensor.importer.locations import model_line
 
 
 @dataclass
@@ -145,3 +146,39 @@ def spec_of_inputs(
 
     walk(arguments, dynamic_shapes)
     return [found.get(id(leaf)) for leaf in pytree.tree_leaves((args, kwargs))]
+
+
+def sizes_of_used_inputs(graph: torch.fx.Graph) -> None:
+    """Reads sizes off inputs whose elements are used, where these have them too.
+
+    An input of which only the size is read, such as a list of positions, is dead then.
+    """
+    size_of = torch.ops.aten.sym_size.int
+    inputs = [node for node in graph.nodes if node.op == "placeholder"]
+    used = [
+        node
+        for node in inputs
+        if isinstance(node.meta.get("val"), torch.Tensor)
+        and any(user.target != size_of for user in node.users)
+    ]
+    for node in inputs:
+        if node in used:
+            continue
+        for size in list(node.users):
+            wanted = size.meta["val"].node.expr
+            for other in used:
+                for dim, extent in enumerate(other.meta["val"].shape):
+                    if not isinstance(extent, int) and extent.node.expr == wanted:
+                        size.args = (other, dim)
+
+
+def refuse_runtime_offsets(graph: torch.fx.Graph, prefix: str) -> None:
+    """Fails where a tensor is cut at a place that depends on a size known at run time."""
+    for node in graph.nodes:
+        if node.target != torch.ops.aten.slice.Tensor or len(node.args) < 3:
+            continue
+        if isinstance(node.args[2], torch.fx.Node):
+            raise StreamTensorError(
+                f"{model_line(node, prefix)} takes a part of a tensor at an offset that is known "
+                "at run time only; pass that part in as an input"
+            )

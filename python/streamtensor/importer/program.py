@@ -20,7 +20,13 @@ from streamtensor.dtypes import NAMES, dtype_name
 from streamtensor.errors import StreamTensorError
 from streamtensor.importer.assertions import remove_assertions
 from streamtensor.importer.decompositions import decomposition_table
-from streamtensor.importer.dimensions import Dimensions, read_dimensions, spec_of_inputs
+from streamtensor.importer.dimensions import (
+    Dimensions,
+    read_dimensions,
+    refuse_runtime_offsets,
+    sizes_of_used_inputs,
+    spec_of_inputs,
+)
 from streamtensor.importer.indices import slice_known_indices
 from streamtensor.importer.locations import model_line, strip_prefix
 from streamtensor.importer.tracing import trace
@@ -116,7 +122,9 @@ def capture(
     # Only now: the decomposition turns writes into memory into results.
     refuse_mutation(exported)
     remove_assertions(exported)
+    sizes_of_used_inputs(exported.graph)
     slice_known_indices(exported)
+    refuse_runtime_offsets(exported.graph, prefix)
     program = clean(exported, function, prefix, drop_dead_inputs, role_of)
     program.dims = dims and dims.of_arguments(program.arguments)
     check(program, pytree.tree_leaves((args, kwargs)), expected, tolerance)

@@ -1,4 +1,4 @@
-"""Compiles a language model: three designs, packed weights, the host's share, model.json."""
+"""Compiles a language model: two designs, packed weights, the host's share, model.json."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from streamtensor.designs import MODEL_JSON
+from streamtensor.designs import MODEL_JSON, SCHEMA
 from streamtensor.errors import StreamTensorError
 from streamtensor.importer.lowering import lower
 from streamtensor.importer.program import Program
@@ -21,8 +21,15 @@ from streamtensor.models.host import save_host
 from streamtensor.models.positions import check_positions
 from streamtensor.models.quantize import Quantization, load_in_precision
 from streamtensor.models.sources import ModelSource, config_for, load_tokenizer
-from streamtensor.models.split import ModelSplit, position_limit
-from streamtensor.models.steps import LayerProgram, capture_head, capture_layer, layer_weights
+from streamtensor.models.split import ModelSplit, check_length, position_limit
+from streamtensor.models.steps import (
+    SHORTEST,
+    LayerProgram,
+    Length,
+    capture_head,
+    capture_layer,
+    layer_weights,
+)
 from streamtensor.module_compiler import compile_export
 from streamtensor.output import staged_directory
 from streamtensor.precision import LAYER_ROUNDING, Precision
@@ -34,11 +41,18 @@ DEFAULT_LENGTH = 256
 DEFAULT_CHUNK = 16
 # Rows of a cache [1, heads, rows, head size] are counted along this dimension.
 CACHE_AXIS = 2
+# The designs of a model, and the run-time sizes of the first.
+LAYER, HEAD = "layer", "head"
+TOKENS, PAST = "tokens", "past"
 
 
 @dataclass(frozen=True)
 class CompileOptions:
-    """How to compile a model. `max_length` counts prompt and generated tokens together."""
+    """How to compile a model.
+
+    `max_length` counts prompt and generated tokens together, `chunk` is the largest number of
+    new tokens of one launch.
+    """
 
     target: str = "u55c"
     max_length: int = DEFAULT_LENGTH
@@ -46,9 +60,9 @@ class CompileOptions:
     precision: Precision = field(default_factory=Precision)
     arguments: tuple[str, ...] = field(default=())
 
-    def prefill_tokens(self) -> int:
-        """A chunk needs a past of at least one row beside it."""
-        return max(1, min(self.chunk, self.max_length // 2))
+    def tokens(self) -> int:
+        """The largest number of new tokens that the positions leave room for."""
+        return max(1, min(self.chunk, self.max_length))
 
 
 def compile_options(
@@ -57,16 +71,20 @@ def compile_options(
     """What the command line says, and the defaults.
 
     Without --max-length it is `length` (without that, the default), or all positions of a
-    model that has fewer.
+    model that has fewer. Fails where --max-length is none that the model allows.
     """
     defaults = CompileOptions()
     max_length = options.max_length
     if max_length is None:
         max_length = defaults.max_length if length is None else length
-        # The configuration of a .gguf file takes seconds to read, and no file has so few.
-        if max_length > DEFAULT_LENGTH or not source.gguf_file:
-            limit = position_limit(config_for(source).get_text_config())
-            max_length = max_length if limit is None else min(max_length, limit)
+    limit = None
+    # The configuration of a .gguf file takes seconds to read, and no file has so few.
+    if max_length > DEFAULT_LENGTH or not source.gguf_file:
+        limit = position_limit(config_for(source).get_text_config())
+    if options.max_length is not None:
+        check_length(max_length, limit)
+    elif limit is not None:
+        max_length = min(max_length, limit)
     return CompileOptions(
         target=options.target,
         max_length=max_length,
@@ -89,42 +107,39 @@ def compile_model(source: ModelSource, output_dir: Path, options: CompileOptions
             model, quantization = load_in_precision(source, options.precision)
         report_quantization(quantization)
         rounding = LAYER_ROUNDING[options.precision.name]
-        split = ModelSplit(model, options.max_length, tolerance=rounding)
-        phases = {"prefill": options.prefill_tokens(), "decode": 1}
-        layers: dict[str, LayerProgram] = {}
-        for phase, tokens in phases.items():
-            with step(f"importing the layer for {phase} ({tokens} tokens)"):
-                layers[phase] = capture_layer(
-                    split, tokens, options.max_length - tokens, function=f"layer_{phase}"
-                )
-                export_design(directory, phase, layers[phase].program)
-        with step("checking that layers can run on a cache of fixed size"):
-            check_positions(split, sorted(set(phases.values())))
+        # Tracing needs some positions, however few are wanted.
+        split = ModelSplit(model, max(options.max_length, SHORTEST), tolerance=rounding)
+        tokens = options.tokens()
+        with step(f"importing the layer for 1 to {tokens} tokens"):
+            layer = capture_layer(split, *layer_sizes(options, split), function=LAYER)
+            export_design(directory, LAYER, layer.program)
+        with step("checking that layers can run behind a past"):
+            check_positions(split, sorted({1, tokens}))
         with step("importing the head"):
             head = capture_head(split)
-            export_design(directory, "head", head)
-        for design in (*phases, "head"):
+            export_design(directory, HEAD, head)
+        for design in (LAYER, HEAD):
             with step(f"compiling {design} for {options.target}"):
                 compile_design(directory, design, options)
         with step("packing weights"):
-            entries = [pack_layer(directory, split, layers, i) for i in range(layer_count(split))]
+            entries = [pack_layer(directory, split, layer, i) for i in range(layer_count(split))]
             head_weights = pack_head(directory, head)
         save_host(directory / "host", split, source, load_tokenizer(source), options.precision)
-        (directory / "Makefile").write_text(makefile([*phases, "head"]))
+        (directory / "Makefile").write_text(makefile([LAYER, HEAD]))
         write_json(
             directory / MODEL_JSON,
             {
-                "schema": 1,
+                "schema": SCHEMA,
                 "model": source.name,
                 "precision": options.precision.to_json(),
                 "max_length": options.max_length,
-                "chunk": phases["prefill"],
+                "chunk": tokens,
                 "hidden_size": head.inputs[0].shape[-1],
                 "vocab_size": head.results[0].shape[-1],
-                "phases": {name: describe_phase(name, layers[name]) for name in phases},
+                "layer": describe_layer(layer),
                 "layers": entries,
                 "head": {
-                    "design": "head",
+                    "design": HEAD,
                     "tokens": 1,
                     "hidden": head.inputs[0].name,
                     "logits": head.results[0].name,
@@ -194,12 +209,22 @@ def compile_design(directory: Path, design: str, options: CompileOptions) -> Non
     )
 
 
-def describe_phase(name: str, layer: LayerProgram) -> dict[str, Any]:
+def layer_sizes(options: CompileOptions, split: ModelSplit) -> tuple[Length, Length]:
+    """Returns the new tokens and the past of the one design of a layer."""
+    tokens: Length = options.tokens()
+    if tokens > 1:
+        tokens = torch.export.Dim(TOKENS, min=1, max=tokens)
+    return tokens, torch.export.Dim(PAST, min=0, max=split.max_length - 1)
+
+
+def describe_layer(layer: LayerProgram) -> dict[str, Any]:
     """The results of a layer are its hidden state, new keys and new values."""
     hidden, key, value = (result.name for result in layer.program.results)
     return {
-        "design": name,
-        "tokens": layer.tokens,
+        "design": LAYER,
+        # The design's parameters; a chunk of one token is none.
+        "tokens": TOKENS if layer.tokens > 1 else None,
+        "past": PAST,
         "hidden": layer.hidden,
         "hidden_result": hidden,
         "caches": [
@@ -210,30 +235,20 @@ def describe_phase(name: str, layer: LayerProgram) -> dict[str, Any]:
 
 
 def pack_layer(
-    directory: Path, split: ModelSplit, layers: dict[str, LayerProgram], index: int
+    directory: Path, split: ModelSplit, layer: LayerProgram, index: int
 ) -> dict[str, Any]:
-    """Packs the weights of one layer for every phase; returns its entry of model.json."""
-    tensors: dict[str, torch.Tensor] = {}
-    names: dict[str, dict[str, str]] = {}
-    for phase, layer in layers.items():
-        values = layer_weights(split, layer.program, index)
-        names[phase] = {}
-        for argument in layer.program.weights:
-            name = tensor_name(f"l{index:02d}", argument.source)
-            tensors[name] = values[argument.name]
-            names[phase][argument.name] = name
-    files = pack(directory, tensors, names)
-    hosts = {
-        phase: {name: split.layer_hosts[index][path] for name, path in layer.hosts.items()}
-        for phase, layer in layers.items()
-    }
-    return {"weights": files, "host": hosts}
+    """Packs the weights of one layer; returns its entry of model.json."""
+    values = layer_weights(split, layer.program, index)
+    names = {a.name: tensor_name(f"l{index:02d}", a.source) for a in layer.program.weights}
+    tensors = {name: values[argument] for argument, name in names.items()}
+    hosts = {name: split.layer_hosts[index][path] for name, path in layer.hosts.items()}
+    return {"weights": pack(directory, LAYER, tensors, names), "host": hosts}
 
 
 def pack_head(directory: Path, head: Program) -> dict[str, str]:
     names = {a.name: tensor_name("head", a.source) for a in head.weights}
     tensors = {names[argument.name]: argument.value for argument in head.weights}
-    return pack(directory, tensors, {"head": names})["head"]
+    return pack(directory, HEAD, tensors, names)
 
 
 def tensor_name(prefix: str, source: str) -> str:
@@ -243,27 +258,23 @@ def tensor_name(prefix: str, source: str) -> str:
 
 
 def pack(
-    directory: Path, tensors: dict[str, torch.Tensor], names: dict[str, dict[str, str]]
-) -> dict[str, dict[str, str]]:
-    """Packs tensors in the order that each design reads them.
+    directory: Path, design: str, tensors: dict[str, torch.Tensor], names: dict[str, str]
+) -> dict[str, str]:
+    """Packs tensors in the order in which `design` reads them.
 
-    `names[design]` maps arguments to tensors; the result maps them to files relative
-    to `directory`. A tensor that two designs read in the same order is stored once.
+    `names` maps arguments to tensors; the result maps them to files relative to `directory`.
     """
+    if not names:
+        return {}
     with tempfile.TemporaryDirectory(prefix=".pack-", dir=directory) as scratch:
         file = Path(scratch) / "weights.safetensors"
         write_safetensors(file, tensors)
-        return {
-            design: pack_for_design(directory, design, file, mapping)
-            for design, mapping in names.items()
-        }
+        return pack_for_design(directory, design, file, names)
 
 
 def pack_for_design(
     directory: Path, design: str, file: Path, mapping: dict[str, str]
 ) -> dict[str, str]:
-    if not mapping:
-        return {}
     listed = ",".join(f"{argument}={tensor}" for argument, tensor in mapping.items())
     output = run_tool(
         "streamtensor-pack",

@@ -1,10 +1,10 @@
-"""Attention masks and other tensors of keys, for a cache of fixed size.
+"""Attention masks and other tensors of keys, for new tokens behind a past.
 
-A layer on the accelerator attends to `past` cache rows and the new tokens, always
-all of them; rows that hold nothing yet are masked. What else is masked (the future,
-what lies outside a sliding window) the model decides: it builds its masks once for
-a whole sequence, and rows and columns are picked from those. So it is with what else
-a model says of each key, such as ALiBi's biases, which grow with the key's position.
+A layer on the accelerator attends to the rows of the cache that are filled and to the
+new tokens, always all of them. What is masked (the future, what lies outside a sliding
+window) the model decides: it builds its masks once for a whole sequence, and rows and
+columns are picked from those. So it is with what else a model says of each key, such
+as ALiBi's biases, which grow with the key's position.
 """
 
 from __future__ import annotations
@@ -14,21 +14,17 @@ import torch
 from streamtensor.errors import StreamTensorError
 
 
-def pick_keys(
-    table: torch.Tensor, position: int, tokens: int, past: int, empty: float
-) -> torch.Tensor:
-    """Returns columns of `table` [..., length] as they lie in a cache: [..., past + tokens].
+def pick_keys(table: torch.Tensor, position: int, tokens: int) -> torch.Tensor:
+    """Returns the columns of `table` [..., length] that `tokens` new tokens at `position` see.
 
-    Columns 0..past-1 are the cache rows, of which 0..position-1 are filled and the others
-    `empty`; then come the new tokens, which stand at `position`.
+    They are those of all rows of the cache, 0 to position - 1, and of the new tokens.
     """
     end = position + tokens
-    if not (0 <= position <= past and end <= table.shape[-1]):
-        raise ValueError(f"tokens {position}..{end - 1} do not fit {past} rows of cache")
-    picked = torch.full((*table.shape[:-1], past + tokens), empty, dtype=table.dtype)
-    picked[..., :position] = table[..., :position]
-    picked[..., past:] = table[..., position:end]
-    return picked
+    if not (0 <= position <= end <= table.shape[-1]):
+        raise ValueError(
+            f"tokens {position}..{end - 1} do not fit a table of {table.shape[-1]} positions"
+        )
+    return table[..., :end].contiguous()
 
 
 def follows_keys(table: torch.Tensor, part: torch.Tensor) -> bool:
@@ -51,12 +47,9 @@ class KeyTable:
     def __init__(self, own: torch.Tensor) -> None:
         self.own = own
 
-    def fixed(self, position: int, tokens: int, past: int) -> torch.Tensor:
-        """Returns the tensor [..., past + tokens] of new tokens at `position`.
-
-        Cache rows that hold nothing yet have zeros; the mask hides them.
-        """
-        return pick_keys(self.own, position, tokens, past, 0.0)
+    def at(self, position: int, tokens: int) -> torch.Tensor:
+        """Returns the tensor [..., position + tokens] of new tokens at `position`."""
+        return pick_keys(self.own, position, tokens)
 
 
 class MaskTable:
@@ -70,15 +63,13 @@ class MaskTable:
         diagonal = own.diagonal(dim1=-2, dim2=-1)
         if bool((diagonal <= torch.finfo(own.dtype).min / 2).any()):
             raise StreamTensorError(
-                "the model masks a token from itself, so a row of padding would have no finite "
+                "the model masks a token from itself, so the first token would have no finite "
                 "score; only causal masks can be used"
             )
 
-    def fixed(self, position: int, tokens: int, past: int) -> torch.Tensor:
-        """Returns the mask [1, heads, tokens, past + tokens] of new tokens at `position`.
+    def at(self, position: int, tokens: int) -> torch.Tensor:
+        """Returns the mask [1, heads, tokens, position + tokens] of new tokens at `position`.
 
-        Its columns are those of `pick_keys`. Every row has its own token unmasked, so no
-        row of the softmax is empty, not even one of padding.
+        Every row has its own token unmasked, so no row of the softmax is empty.
         """
-        rows = self.own[:, :, position : position + tokens]
-        return pick_keys(rows, position, tokens, past, torch.finfo(self.own.dtype).min)
+        return pick_keys(self.own[:, :, position : position + tokens], position, tokens)

@@ -1,9 +1,10 @@
-"""Checks that layers may run on a cache of fixed size.
+"""Checks that layers may run on new tokens behind a past.
 
-A design sees all rows of its cache, filled or not, and then the new tokens. A layer that gets its
-positions in tensors (masks, rotary tables, biases of keys) computes the same on it. One that counts
-rows by itself, or cuts a mask of its own to their number, does not, and nothing but numbers shows
-it: so layers are run on a whole sequence, as the model runs them, and again as designs are.
+A design sees the rows of its cache and then the new tokens. A layer that gets its positions in
+tensors (masks, rotary tables, biases of keys) computes the same on these as on the whole sequence.
+One that counts rows by itself, or cuts a mask of its own to their number, need not, and nothing but
+numbers shows it: so layers are run on a whole sequence, as the model runs them, and again as
+designs are.
 """
 
 from __future__ import annotations
@@ -20,12 +21,10 @@ from streamtensor.models.steps import ConcatCache, LayerStep
 
 # Tokens of the whole sequence; its attention is square in memory.
 LONGEST = 256
-# Rows that hold nothing yet: far from any real key, and finite.
-UNFILLED = 100.0
 
 
 def check_positions(split: ModelSplit, counts: Sequence[int]) -> None:
-    """Compares both ways, for designs of `counts` new tokens each.
+    """Compares both ways, for each of `counts` new tokens.
 
     Layers that get the same tensors and have the same buffers are one case.
     """
@@ -51,8 +50,7 @@ def check_positions(split: ModelSplit, counts: Sequence[int]) -> None:
             result = split.stack.call_layer(layer, leaves, call.spec, cache)
         whole = (result, *cache.rows())
         for tokens in counts:
-            # With rows that hold nothing, and as far behind the first row as possible.
-            for position in sorted({(length - tokens) // 2, length - tokens}):
+            for position in sorted({0, (length - tokens) // 2, length - tokens}):
                 check_step(split, index, hidden, whole, position, tokens)
 
 
@@ -89,17 +87,12 @@ def check_step(
     The results of a layer are its hidden state [1, tokens, size], new keys and new values
     [1, heads, tokens, head size].
     """
-    past = split.max_length - tokens
     new = slice(position, position + tokens)
     ids = [0] * tokens
-    host = split.host_step(ids, position, past)
+    host = split.host_step(ids, position)
     call = split.stack.record(torch.tensor([ids]), torch.arange(tokens)[None] + position)[index]
     step = LayerStep(split, index, call)
-    caches = []
-    for rows in whole[1:]:
-        cache = rows.new_full((*rows.shape[:2], past, rows.shape[3]), UNFILLED)
-        cache[:, :, :position] = rows[:, :, :position]
-        caches.append(cache)
+    caches = [rows[:, :, :position] for rows in whole[1:]]
     names = split.layer_hosts[index]
     with torch.no_grad():
         results = step([hidden[:, new], *(host[names[path]] for path in step.paths[1:])], *caches)
@@ -108,8 +101,8 @@ def check_step(
         difference = relative_difference(got, want)
         if not difference <= split.tolerance:
             raise StreamTensorError(
-                f"layer {index} of the model computes something else on a cache of "
-                f"{split.max_length} rows, {position} of them filled, than on a whole sequence (a "
+                f"layer {index} of the model computes something else on {tokens} tokens behind "
+                f"{position} rows of a cache than on a whole sequence (a "
                 f"difference of {difference:.2g} of the largest value); only models can be split "
                 "whose layers get positions in tensors (masks, rotary tables, biases of keys) "
                 "and do not count rows by themselves"

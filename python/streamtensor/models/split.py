@@ -1,8 +1,8 @@
 """Splits a causal language model between host and accelerator, for any family.
 
 The host embeds tokens, makes rotary tables and masks and samples; the accelerator
-runs the repeated layer (one design for a chunk of the prompt, one for a single
-token) and the final norm with the head. Which tensors a layer needs from the host
+runs the repeated layer (one design for any number of new tokens and any past) and
+the final norm with the head. Which tensors a layer needs from the host
 is read off the model's own calls of its layers.
 """
 
@@ -58,7 +58,7 @@ class ModelSplit:
         self.stack = stack or LayerStack(model)
         self.max_length = max_length
         self.tolerance = tolerance
-        self.check_length()
+        check_length(max_length, position_limit(self.config))
         ids = torch.zeros((1, max_length), dtype=torch.long)
         positions = torch.arange(max_length).reshape(1, -1)
         calls = self.stack.record(ids, positions)
@@ -76,14 +76,6 @@ class ModelSplit:
     @property
     def config(self) -> Any:
         return self.stack.config
-
-    def check_length(self) -> None:
-        limit = position_limit(self.config)
-        if self.max_length < 2 or (limit and self.max_length > limit):
-            raise StreamTensorError(
-                f"expected a maximum length from 2 to {limit or 'any'} (the model's positions) "
-                f"but got {self.max_length}"
-            )
 
     @property
     def masks(self) -> dict[str, MaskTable]:
@@ -145,12 +137,12 @@ class ModelSplit:
         return name
 
     def host_step(
-        self, ids: list[int], position: int, past: int, names: list[str] | None = None
+        self, ids: list[int], position: int, names: list[str] | None = None
     ) -> dict[str, torch.Tensor]:
         """Computes what the host gives to the layers for tokens at `position`.
 
         Returns 'hidden' [1, tokens, hidden size] and the host tensors `names` (all of
-        them without) by name; those of keys are for a cache of `past` rows.
+        them without) by name; those of keys are for a cache of `position` rows.
         """
         tokens = len(ids)
         positions = torch.arange(position, position + tokens).reshape(1, -1)
@@ -159,12 +151,21 @@ class ModelSplit:
         for name in self.host_tensors if names is None else names:
             host = self.host_tensors[name]
             if host.table is not None:
-                tensors[name] = host.table.fixed(position, tokens, past)
+                tensors[name] = host.table.at(position, tokens)
             else:
                 tensors[name] = calls[host.layer].get(host.path)
             if host.filling is not None:
                 tensors[name] = torch.full_like(tensors[name], host.filling)
         return tensors
+
+
+def check_length(max_length: int, limit: int | None) -> None:
+    """Fails unless `max_length` positions are some that a model of `limit` positions has."""
+    if max_length < 2 or (limit and max_length > limit):
+        raise StreamTensorError(
+            f"expected a maximum length from 2 to {limit or 'any'} (the model's positions) "
+            f"but got {max_length}"
+        )
 
 
 def position_limit(config: Any) -> int | None:
@@ -209,7 +210,7 @@ def used_state(split: ModelSplit) -> dict[str, torch.Tensor]:
             return func(*args, **(kwargs or {}))
 
     with Reads():
-        split.host_step([0, 0], 0, 2)
+        split.host_step([0, 0], 0)
     state = {
         name: parameter.detach()
         for name, parameter in model.named_parameters()

@@ -1,4 +1,4 @@
-"""The three modules that become designs: a layer's chunk, a layer's token, the head."""
+"""The two modules that become designs: a layer, and the head."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ Length = int | torch.export.Dim
 # Sizes of a dynamic dimension in the example that is traced: torch.export takes 0
 # and 1 for constants.
 TRACED_TOKENS, TRACED_PAST = 5, 7
+# Positions that two new tokens and a past of three need.
+SHORTEST = 5
 
 
 def limits(length: Length) -> tuple[int, int]:
@@ -31,10 +33,31 @@ def limits(length: Length) -> tuple[int, int]:
     return (length, length) if isinstance(length, int) else (length.min, length.max)
 
 
-def traced_size(length: Length, size: int) -> int:
-    """Returns the value of a length for which the layer is traced, `size` if it may be."""
-    smallest, largest = limits(length)
-    return min(max(smallest, size), largest)
+def traced_sizes(tokens: Length, past: Length, longest: int) -> tuple[int, int]:
+    """Returns the numbers of tokens and of rows for which the layer is traced.
+
+    Together they are at most `longest` positions. Two dynamic ones differ, so that
+    torch.export does not take them for one. Fails where nothing is left.
+    """
+
+    def fitting(length: Length, wanted: int) -> list[int]:
+        smallest, largest = limits(length)
+        if isinstance(length, int):
+            return [length]
+        return list(range(max(2, smallest), min(largest, max(wanted, smallest)) + 1))
+
+    pairs = [
+        (new, rows)
+        for new in fitting(tokens, TRACED_TOKENS)
+        for rows in fitting(past, TRACED_PAST)
+        if new + rows <= longest and (new != rows or isinstance(tokens, int))
+    ]
+    if not pairs:
+        raise StreamTensorError(
+            f"expected room for new tokens and a past but got a maximum length of {longest}; "
+            f"take {SHORTEST} or more"
+        )
+    return max(pairs, key=lambda pair: (sum(pair), pair))
 
 
 class ConcatCache(Cache):
@@ -147,7 +170,7 @@ class LayerExamples:
         self.past = past
         self.has_caches = past > 0 or empty_caches
         ids = [0] * tokens
-        self.host = split.host_step(ids, past, past)
+        self.host = split.host_step(ids, past)
         positions = torch.arange(past, past + tokens)[None]
         self.calls = split.stack.record(torch.tensor([ids]), positions)
         self.key_shape, self.value_shape = self._cache_shapes()
@@ -179,7 +202,9 @@ class LayerExamples:
                 self._random((1, heads, self.past, width))
                 for heads, width in (self.key_shape, self.value_shape)
             ]
-        return [hidden, *(self.host[names[path]] for path in step.paths[1:])], *pasts
+        # As the runtime gets them: torch.export guards what has other strides.
+        hosts = (self.host[names[path]].contiguous() for path in step.paths[1:])
+        return [hidden, *hosts], *pasts
 
 
 def capture_layer(
@@ -188,11 +213,11 @@ def capture_layer(
     """Captures the layer, as `function`, for `tokens` new tokens behind `past` rows of cache.
 
     The one program is checked against every layer of the model with that layer's own
-    weights and host tensors, at the smallest and the largest lengths; a layer that
-    computes something else is an error. Layers that do without some tensors get
+    weights and host tensors, and against each kind of layer at the smallest and the
+    largest lengths; a layer that computes something else is an error. Layers that do without some tensors get
     constants for them (`fillings.py`), of which `split` keeps account.
     """
-    example = (traced_size(tokens, TRACED_TOKENS), traced_size(past, TRACED_PAST))
+    example = traced_sizes(tokens, past, split.max_length)
     examples = LayerExamples(split, *example)
     count = len(split.stack.layers)
     ignored = [ignored_tensors(examples, index) for index in range(count)]
@@ -222,11 +247,23 @@ def capture_layer(
         paths = sorted(ignored[index] & set(layer.hosts.values()))
         if paths and index not in split.fillings:
             fill_ignored(split, index, paths, lambda index=index: is_same(index))
-    for lengths in sorted({example, *zip(limits(tokens), limits(past), strict=True)}):
+    # Every layer at one pair of lengths, and each kind of layer at the others.
+    kinds = {tuple(sorted(split.layer_hosts[index].items())): index for index in range(count)}
+    for lengths in sorted({example, *corners(tokens, past, split.max_length)}):
         others = LayerExamples(split, *lengths, examples.has_caches)
-        for index in range(count):
+        for index in range(count) if lengths == example else sorted(kinds.values()):
             check_layer(layer, others, index, first)
     return layer
+
+
+def corners(tokens: Length, past: Length, longest: int) -> set[tuple[int, int]]:
+    """Returns the smallest and largest numbers of tokens, each with the smallest past and with
+    the largest one that `longest` positions allow."""
+    return {
+        (new, rows)
+        for new in limits(tokens)
+        for rows in (limits(past)[0], min(limits(past)[1], longest - new))
+    }
 
 
 def dynamic_shapes(
@@ -247,7 +284,7 @@ def dynamic_shapes(
         lengths = [examples.tokens, examples.past]
         traced = lengths[position]
         smallest, largest = limits(length)
-        lengths[position] = smallest if traced == largest else largest
+        lengths[position] = largest if traced == smallest else smallest
         others = LayerExamples(split, *lengths, examples.has_caches)
         other_tensors, *other_caches = others.inputs(others.step(index), index)
         pairs = zip((*tensors, *caches), (*other_tensors, *other_caches), strict=True)
@@ -272,7 +309,8 @@ def name_arguments(
 ) -> LayerProgram:
     """Finds the hidden state, the caches and the host tensors among the arguments.
 
-    `lengths` are the largest numbers of new tokens and rows of the cache.
+    `lengths` are the largest numbers of new tokens and rows of the cache. The memory of a
+    cache has a row for each position of the model's split.
     """
     tokens, past = lengths
     caches = {PAST_KEY: examples.key_shape, PAST_VALUE: examples.value_shape}
@@ -290,7 +328,7 @@ def name_arguments(
             hosts[argument.name] = name
             argument.source = split.layer_hosts[step.index][name].rpartition(".")[0]
     for name, (heads, width) in caches.items():
-        found[name].buffer_shape = (1, heads, past + tokens, width)
+        found[name].buffer_shape = (1, heads, max(past, split.max_length), width)
     for result, source in zip(program.results, (HIDDEN, "new_key", "new_value"), strict=True):
         result.source = source
     return LayerProgram(
@@ -357,7 +395,7 @@ def layer_difference(layer: LayerProgram, examples: LayerExamples, index: int) -
 def capture_head(split: ModelSplit) -> Program:
     """Captures final norm and head for one token: hidden [1, 1, size] -> logits."""
     generator = torch.Generator().manual_seed(1)
-    own = split.host_step([0], 0, 1)["hidden"]
+    own = split.host_step([0], 0)["hidden"]
     hidden = torch.randn((1, 1, own.shape[-1]), generator=generator).to(own.dtype)
     program = capture(
         HeadStep(split), (hidden,), function="head", prefix="model", tolerance=split.tolerance

@@ -1,4 +1,4 @@
-"""Feeds tokens to a compiled model: chunks through prefill, single ones through decode.
+"""Feeds tokens to a compiled model, a prompt in chunks and then one after the other.
 
 The runtime computes the layers and the head. Here is the host's share: embedding,
 rotary tables and masks (`ModelSplit.host_step`), and sampling.
@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from streamtensor.designs import MODEL_JSON
+from streamtensor.designs import MODEL_JSON, SCHEMA, chunks_of
 from streamtensor.errors import StreamTensorError
 from streamtensor.models.split import ModelSplit
 from streamtensor.runtime.process import Runtime
@@ -30,20 +30,17 @@ class ModelDescription:
     max_length: int
     chunk: int
     vocab_size: int
-    # Per phase: the host tensors that some layer binds.
-    hosts: dict[str, list[str]]
+    # The host tensors that some layer binds.
+    hosts: list[str]
 
     @staticmethod
     def read(directory: Path) -> ModelDescription:
         path = directory / MODEL_JSON
         try:
             values = json.loads(path.read_text())
-            hosts = {
-                phase: sorted(
-                    {name for layer in values["layers"] for name in layer["host"][phase].values()}
-                )
-                for phase in ("prefill", "decode")
-            }
+            if values["schema"] != SCHEMA:
+                raise ValueError(f"expected schema {SCHEMA} but got {values['schema']}")
+            hosts = sorted({name for layer in values["layers"] for name in layer["host"].values()})
             return ModelDescription(
                 values["model"],
                 values["max_length"],
@@ -123,7 +120,7 @@ class Generator:
         # What steps return of the states behind layers, while it is asked for.
         self.taps: list[torch.Tensor] | None = None
         known = set(split.host_tensors)
-        unknown = sorted({n for names in description.hosts.values() for n in names} - known)
+        unknown = sorted(set(description.hosts) - known)
         if unknown:
             raise StreamTensorError(
                 f"{MODEL_JSON} binds host tensors that the model does not have: "
@@ -160,7 +157,7 @@ class Generator:
                 result.taps = torch.cat(self.taps, 1) if self.taps else None
                 return result
             start = time.monotonic()
-            logits = self.step("decode", [token], position, 1, logits=1)[0]
+            logits = self.step([token], position, logits=1)[0]
             result.decode_seconds += time.monotonic() - start
             result.decode_steps += 1
             position += 1
@@ -168,9 +165,9 @@ class Generator:
     def prefill(self, prompt: Sequence[int]) -> torch.Tensor:
         """Feeds a prompt and returns the logits [vocabulary] behind its last token."""
         logits = None
-        for phase, ids, position, count in self.chunks(prompt):
-            is_last = position + count == len(prompt)
-            logits = self.step(phase, ids, position, count, logits=int(is_last))
+        for ids, position in self.chunks(prompt):
+            is_last = position + len(ids) == len(prompt)
+            logits = self.step(ids, position, logits=int(is_last))
         return logits[0]
 
     def logits_behind(self, tokens: Sequence[int]) -> Iterator[torch.Tensor]:
@@ -179,42 +176,27 @@ class Generator:
         They come chunk by chunk, each [tokens of the chunk, vocabulary].
         """
         self.runtime.request("reset")
-        for phase, ids, position, count in self.chunks(tokens):
-            yield self.step(phase, ids, position, count, logits=count)
+        for ids, position in self.chunks(tokens):
+            yield self.step(ids, position, logits=len(ids))
 
-    def chunks(self, tokens: Sequence[int]) -> Iterator[tuple[str, list[int], int, int]]:
+    def chunks(self, tokens: Sequence[int]) -> Iterator[tuple[list[int], int]]:
         """Yields the steps that feed `tokens`, as the first arguments of `step`."""
-        chunk = self.description.chunk
-        position = 0
-        while position < len(tokens):
-            rest = len(tokens) - position
-            # A chunk reads max_length - chunk rows of cache; what lies behind them, and a
-            # single token, goes through decode.
-            if rest > 1 and position + chunk <= self.description.max_length:
-                phase, count, size = "prefill", min(chunk, rest), chunk
-            else:
-                phase, count, size = "decode", 1, 1
-            ids = list(tokens[position : position + count])
-            yield phase, ids + [ids[-1]] * (size - count), position, count
-            position += count
+        for position, count in chunks_of(len(tokens), self.description.chunk):
+            yield list(tokens[position : position + count]), position
 
-    def step(
-        self, phase: str, ids: list[int], position: int, count: int, logits: int
-    ) -> torch.Tensor:
-        """Runs one step; `count` of `ids` are valid, the others pad the chunk.
+    def step(self, ids: list[int], position: int, logits: int) -> torch.Tensor:
+        """Runs the layers on the tokens `ids` at `position`, which is how many came before.
 
-        Returns the logits [logits, vocabulary] behind the last `logits` of the valid ones.
+        Returns the logits [logits, vocabulary] behind the last `logits` of them.
         """
-        past = self.description.max_length - len(ids)
-        tensors = self.split.host_step(ids, position, past, self.description.hosts[phase])
+        tensors = self.split.host_step(ids, position, self.description.hosts)
         fields = {} if self.taps is None else {"taps": 1}
         _, results = self.runtime.request(
-            "step", tensors, phase=phase, position=position, count=count, logits=logits, **fields
+            "step", tensors, position=position, count=len(ids), logits=logits, **fields
         )
         if self.taps is not None:
             taps = results["taps"]
-            taps = taps.reshape(taps.shape[0], -1, taps.shape[-1])
-            self.taps.append(taps[:, :count].float())
+            self.taps.append(taps.reshape(taps.shape[0], -1, taps.shape[-1]).float())
         vocabulary = self.description.vocab_size
         if not logits:
             return torch.empty((0, vocabulary))

@@ -192,6 +192,11 @@ void ConverterSplitter::run() {
   // A pipelined loop moves a token per iteration; nothing is left to overlap.
   if (loop->hasAttr(hls::kPipelineAttr) || !findStages())
     return;
+  // Two shared loops of run-time size do not become one. What overlaps in the
+  // inner one would have to end with each iteration of the outer one, and its
+  // segments are short.
+  if (loop->getParentOp() != task)
+    return;
   // What the draining half computes from the filling half besides the buffer
   // would be a second channel.
   for (Operation *op : fill)

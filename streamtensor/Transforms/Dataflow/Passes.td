@@ -38,6 +38,11 @@ def ScheduleOps : Pass<"st-schedule-ops", "::mlir::func::FuncOp"> {
       the next block, the next one is as above. The first then delivers while it
       still computes, the second computes while it still receives, even for one
       row (DESIGN: loop order alternates along a chain of matrix products).
+    - A contraction whose reduction, or last dimension of the result, has a
+      size that is known at run time (attention) has such dimensions outside,
+      then those of known size that it reduces, then those of the result, the
+      ones that both operands have innermost. Where the last dimension of the
+      result is the one of run-time size, tokens hold `lanes` terms of the sum.
     - Another reduction walks its first input in memory order.
     - An element-wise operation walks its result in memory order.
     - Slices and concatenations walk their result in memory order, in lanes that

@@ -126,9 +126,9 @@ public:
   Scheduler(linalg::GenericOp op, int64_t maxLanes, int64_t maxRows,
             ProductOrder product = {false, false})
       : op(op), maxLanes(laneLimit(op, maxLanes)), maxRows(maxRows),
-        product(product), extents(divisibleExtents(op)),
-        maps(op.getIndexingMapsArray()), tile(extents.size(), 1),
-        unroll(extents.size(), 1) {}
+        product(product), sizes(iterationSizes(op)),
+        extents(divisibleExtents(op)), maps(op.getIndexingMapsArray()),
+        tile(extents.size(), 1), unroll(extents.size(), 1) {}
 
   /// Which loops of an operation on windows stand outermost: the dimensions
   /// that it shares with nothing else (images, channels of a pooling), the rows
@@ -191,6 +191,8 @@ public:
   ScheduleAttr run() {
     if (op.getNumReductionLoops() == 0)
       scheduleElementwise();
+    else if (isContraction(op) && hasRuntimeInside())
+      scheduleRuntimeProduct();
     else if (isContraction(op))
       scheduleContraction();
     else
@@ -312,6 +314,60 @@ private:
       setLanes(outDims.back());
   }
 
+  bool isRuntime(int64_t dim) { return !sizes.isStatic(dim); }
+
+  /// The last dimension over which a product sums that has a known size, in the
+  /// order of the streamed operand; -1 without one.
+  int64_t knownReduction() {
+    SmallVector<int64_t> dims = dimsOfMap(maps[1 - heldOperand(op)]);
+    for (int64_t dim : llvm::reverse(dims))
+      if (isReduction(dim) && extents[dim] > 1)
+        return dim;
+    return -1;
+  }
+
+  /// Whether a product has a size that is known at run time only where the
+  /// rules for known sizes have their innermost loop, its reduction or its last
+  /// dimension, and a known size that can take that place.
+  bool hasRuntimeInside() {
+    SmallVector<int64_t> outDims = dimsOfMap(maps.back());
+    if (outDims.empty())
+      return false;
+    if (isRuntime(outDims.back()))
+      return knownReduction() >= 0;
+    return llvm::any_of(
+        llvm::seq<int64_t>(0, extents.size()),
+        [&](int64_t dim) { return isReduction(dim) && isRuntime(dim); });
+  }
+
+  /// Loops of run-time size stand outside, for two reasons: a sum of floats
+  /// needs independent ones between two updates, of which as few as one would
+  /// be certain; and a pipeline goes on over inner loops of known size only.
+  /// For the same reason what both operands have stands inside: then both are
+  /// read in the innermost loop. Lanes are columns, or terms of a sum where the
+  /// columns have no known number.
+  void scheduleRuntimeProduct() {
+    SmallVector<int64_t> outDims = dimsOfMap(maps.back());
+    SmallVector<int64_t> sums = dimsOfMap(maps[1 - heldOperand(op)]);
+    llvm::erase_if(sums, [&](int64_t dim) { return !isReduction(dim); });
+    auto appendIf = [&](ArrayRef<int64_t> dims,
+                        llvm::function_ref<bool(int64_t)> holds) {
+      for (int64_t dim : dims)
+        if (holds(dim))
+          append(dim);
+    };
+    auto isShared = [&](int64_t dim) {
+      return maps[0].isFunctionOfDim(dim) && maps[1].isFunctionOfDim(dim);
+    };
+    auto isRuntimeDim = [&](int64_t dim) { return isRuntime(dim); };
+    appendIf(outDims, isRuntimeDim);
+    appendIf(sums, isRuntimeDim);
+    appendIf(sums, [](int64_t) { return true; });
+    appendIf(outDims, [&](int64_t dim) { return !isShared(dim); });
+    appendIf(outDims, isShared);
+    setLanes(isRuntime(outDims.back()) ? knownReduction() : outDims.back());
+  }
+
   void scheduleContraction() {
     SmallVector<int64_t> outDims = dimsOfMap(maps.back());
     auto uses = [&](unsigned operand, int64_t dim) {
@@ -392,6 +448,7 @@ private:
   linalg::GenericOp op;
   int64_t maxLanes, maxRows;
   ProductOrder product;
+  dataflow::RuntimeShape sizes;
   /// What tiles must divide.
   SmallVector<int64_t> extents;
   SmallVector<AffineMap> maps;

@@ -66,3 +66,35 @@ func.func private @once(%in: !stream.stream<1xf32, 2> {hls.name = "in", hls.dire
   }
   return
 }
+
+// Segments in two nested loops, which do not become one when both sizes are
+// known at run time only: filled, then drained.
+// CHECK-LABEL: func.func private @nested(
+// CHECK-NOT: func.call
+// CHECK-NOT: hls.dataflow
+// CHECK: return
+func.func private @nested(%in: !stream.stream<1xf32, 2> {hls.name = "in", hls.direction = "in"},
+                          %out: !stream.stream<1xf32, 2> {hls.name = "out", hls.direction = "out"},
+                          %rows: index {hls.name = "rows"}, %past: index {hls.name = "past"}) attributes {hls.task, kind = "converter"} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %buffer = stream.buffer "buffer" ping_pong : memref<4xf32>
+  scf.for %r = %c0 to %rows step %c1 {
+    scf.for %p = %c0 to %past step %c1 {
+      scf.for %i = %c0 to %c4 step %c1 {
+        %t = memref.alloc() : memref<1xf32>
+        stream.read %in into %t : !stream.stream<1xf32, 2>, memref<1xf32>
+        %v = memref.load %t[%c0] : memref<1xf32>
+        memref.store %v, %buffer[%i] : memref<4xf32>
+      }
+      scf.for %i = %c0 to %c4 step %c1 {
+        %u = memref.alloc() : memref<1xf32>
+        %v = memref.load %buffer[%i] : memref<4xf32>
+        memref.store %v, %u[%c0] : memref<1xf32>
+        stream.write %u, %out : memref<1xf32>, !stream.stream<1xf32, 2>
+      }
+    }
+  }
+  return
+}

@@ -1,4 +1,5 @@
-//===- layer_prefill.cpp - Sample design: layer, prefill ------------------===//
+//===- layer.cpp - Sample design: layer of any length
+//-------------------------===//
 //
 // Part of the StreamTensor project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A layer that can be computed by hand, for 2 tokens of 4 values and 4 past
-// rows. With s = the sum over the past rows p of mask[p] * (sum of
+// A layer that can be computed by hand, for 1 or 2 tokens of 4 values and 0 to
+// 5 past rows. With s = the sum over the past rows p of mask[p] * (sum of
 // keys[.][p][.] + 100 * sum of values[.][p][.]):
 //
 //   result0[t][j] = hidden[t][j] * weight[j] + s
@@ -25,8 +26,8 @@
 #include "st_math.h"
 
 static void load_state(const float *hidden, hls::stream<float> &out,
-                       hls::stream<float> &copy) {
-  for (int i0 = 0; i0 < 8; ++i0) {
+                       hls::stream<float> &copy, int tokens) {
+  for (int i0 = 0; i0 < tokens * 4; ++i0) {
 #pragma HLS pipeline II = 1
     const float value = hidden[i0];
     out.write(value);
@@ -34,8 +35,9 @@ static void load_state(const float *hidden, hls::stream<float> &out,
   }
 }
 
-static void load_weight(const float *weight, hls::stream<float> &out) {
-  for (int t = 0; t < 2; ++t) {
+static void load_weight(const float *weight, hls::stream<float> &out,
+                        int tokens) {
+  for (int t = 0; t < tokens; ++t) {
     for (int j = 0; j < 4; ++j) {
 #pragma HLS pipeline II = 1
       out.write(weight[j]);
@@ -43,8 +45,8 @@ static void load_weight(const float *weight, hls::stream<float> &out) {
   }
 }
 
-static void load_cache(const float *cache, hls::stream<float> &out) {
-  for (int p = 0; p < 4; ++p) {
+static void load_cache(const float *cache, hls::stream<float> &out, int past) {
+  for (int p = 0; p < past; ++p) {
     for (int h = 0; h < 2; ++h) {
       for (int d = 0; d < 2; ++d) {
 #pragma HLS pipeline II = 1
@@ -54,17 +56,18 @@ static void load_cache(const float *cache, hls::stream<float> &out) {
   }
 }
 
-static void load_mask(const float *mask, hls::stream<float> &out) {
-  for (int p = 0; p < 4; ++p) {
+static void load_mask(const float *mask, hls::stream<float> &out, int past) {
+  for (int p = 0; p < past; ++p) {
 #pragma HLS pipeline II = 1
     out.write(mask[p]);
   }
 }
 
 static void attend(hls::stream<float> &keys, hls::stream<float> &values,
-                   hls::stream<float> &mask, hls::stream<float> &sum) {
+                   hls::stream<float> &mask, hls::stream<float> &sum,
+                   int past) {
   float total = 0.0f;
-  for (int p = 0; p < 4; ++p) {
+  for (int p = 0; p < past; ++p) {
     float row = 0.0f;
     for (int i = 0; i < 4; ++i) {
       row += keys.read();
@@ -76,23 +79,25 @@ static void attend(hls::stream<float> &keys, hls::stream<float> &values,
 }
 
 static void combine(hls::stream<float> &state, hls::stream<float> &weight,
-                    hls::stream<float> &sum, hls::stream<float> &out) {
+                    hls::stream<float> &sum, hls::stream<float> &out,
+                    int tokens) {
   const float total = sum.read();
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0; i < tokens * 4; ++i) {
 #pragma HLS pipeline II = 1
     out.write(state.read() * weight.read() + total);
   }
 }
 
-static void store_state(hls::stream<float> &in, float *result0) {
-  for (int i0 = 0; i0 < 8; ++i0) {
+static void store_state(hls::stream<float> &in, float *result0, int tokens) {
+  for (int i0 = 0; i0 < tokens * 4; ++i0) {
 #pragma HLS pipeline II = 1
     result0[i0] = in.read();
   }
 }
 
-static void store_rows(hls::stream<float> &in, float *result1, float *result2) {
-  for (int t = 0; t < 2; ++t) {
+static void store_rows(hls::stream<float> &in, float *result1, float *result2,
+                       int tokens) {
+  for (int t = 0; t < tokens; ++t) {
     for (int h = 0; h < 2; ++h) {
       for (int d = 0; d < 2; ++d) {
 #pragma HLS pipeline II = 1
@@ -106,7 +111,7 @@ static void store_rows(hls::stream<float> &in, float *result1, float *result2) {
 
 static void group0(const float *arg0, const float *arg1, const float *arg2,
                    const float *arg3, const float *arg4, float *result0,
-                   float *result1, float *result2) {
+                   float *result1, float *result2, int past, int tokens) {
 #pragma HLS dataflow
   ST_FIFO(float, state, 8);
   ST_FIFO(float, rows, 2);
@@ -116,21 +121,20 @@ static void group0(const float *arg0, const float *arg1, const float *arg2,
   ST_FIFO(float, mask, 2);
   ST_FIFO(float, sum, 1);
   ST_FIFO(float, out, 2);
-  ST_TASK(load_state, arg0, state, rows);
-  ST_TASK(load_weight, arg1, weight);
-  ST_TASK(load_cache, arg2, keys);
-  ST_TASK(load_cache, arg3, values);
-  ST_TASK(load_mask, arg4, mask);
-  ST_TASK(attend, keys, values, mask, sum);
-  ST_TASK(combine, state, weight, sum, out);
-  ST_TASK(store_state, out, result0);
-  ST_TASK(store_rows, rows, result1, result2);
+  ST_TASK(load_state, arg0, state, rows, tokens);
+  ST_TASK(load_weight, arg1, weight, tokens);
+  ST_TASK(load_cache, arg2, keys, past);
+  ST_TASK(load_cache, arg3, values, past);
+  ST_TASK(load_mask, arg4, mask, past);
+  ST_TASK(attend, keys, values, mask, sum, past);
+  ST_TASK(combine, state, weight, sum, out, tokens);
+  ST_TASK(store_state, out, result0, tokens);
+  ST_TASK(store_rows, rows, result1, result2, tokens);
   ST_JOIN();
 }
 
-extern "C" void layer_prefill(const float *arg0, const float *arg1,
-                              const float *arg2, const float *arg3,
-                              const float *arg4, float *result0, float *result1,
-                              float *result2) {
-  group0(arg0, arg1, arg2, arg3, arg4, result0, result1, result2);
+extern "C" void layer(const float *arg0, const float *arg1, const float *arg2,
+                      const float *arg3, const float *arg4, float *result0,
+                      float *result1, float *result2, int past, int tokens) {
+  group0(arg0, arg1, arg2, arg3, arg4, result0, result1, result2, past, tokens);
 }
