@@ -111,6 +111,18 @@ def test_a_checkpoint_with_a_tokenizer(evaluate: Callable) -> None:
     assert result["perplexity"] == pytest.approx(expected, rel=1e-5)
 
 
+def chosen_options(max_length: int | None) -> argparse.Namespace:
+    """What the command line gives when only --max-length is said."""
+    return argparse.Namespace(
+        target="u55c",
+        max_length=max_length,
+        chunk=None,
+        precision=None,
+        activations=None,
+        weights=None,
+    )
+
+
 @pytest.mark.parametrize(
     ("asked", "wanted", "length"),
     [
@@ -123,7 +135,7 @@ def test_a_checkpoint_with_a_tokenizer(evaluate: Callable) -> None:
     ],
 )
 def test_positions(asked: int | None, wanted: int | None, length: int) -> None:
-    options = argparse.Namespace(target="u55c", max_length=asked, chunk=None)
+    options = chosen_options(asked)
     source = sources.resolve("gpt2-medium-tiny", None)
     assert compile_options(options, source, wanted).max_length == length
 
@@ -131,7 +143,7 @@ def test_positions(asked: int | None, wanted: int | None, length: int) -> None:
 @pytest.mark.parametrize("asked", [1, 1025, 2000])
 def test_positions_that_a_model_does_not_have(asked: int) -> None:
     """Refused before the model is loaded, and not changed silently."""
-    options = argparse.Namespace(target="u55c", max_length=asked, chunk=None)
+    options = chosen_options(asked)
     source = sources.resolve("gpt2-medium-tiny", None)
     with pytest.raises(StreamTensorError, match=rf"from 2 to 1024 .* but got {asked}"):
         compile_options(options, source, None)
@@ -158,7 +170,12 @@ def save_word_tokenizer(directory: Path) -> list[str]:
         (b"ab\xff", "smollm2-135m-tiny --tokens 2", 1, "'t.txt' to be text in UTF-8 but got"),
         (b"abc", "smollm2-135m-tiny --tokens 8", 1, "'t.txt' to have 8 tokens or more but got 3;"),
         (b"abc", "smollm2-135m-tiny --tokens 1", 2, "a whole number from 2 but got '1'"),
-        (b"abc", "smollm2-135m-tiny --tokens 2 --precision w4a8", 1, "precision 'w4a8' cannot be"),
+        (
+            b"abc",
+            "smollm2-135m-tiny --tokens 2 --weights channel",
+            1,
+            "weights per channel only have",
+        ),
         (
             b"abc",
             "smollm2-135m-tiny --tokens 2 --json no/r.json",
