@@ -35,6 +35,12 @@ def compile_design(arguments: list[str]) -> None:
     manifest = Path(option(arguments, "--manifest"))
     output.mkdir()
     shutil.copy(manifest, output / "manifest.json")
+    # Two of these are more than the device has of one resource.
+    resources = {
+        name: {"used": 60 if name == "lut" else 5, "available": 100}
+        for name in ("dsp", "lut", "ff", "bram36", "uram")
+    }
+    (output / "report.json").write_text(json.dumps({"resources": resources}))
     (output / "interface.json").write_text(json.dumps({"schema": 1, "input": arguments[0]}))
 
 

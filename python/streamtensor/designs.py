@@ -22,6 +22,7 @@ INTERFACE = "interface.json"
 NETWORK = "network.pn.json"
 REPORT = "report.json"
 CERTIFICATE = "certificate.json"
+RESOURCES = ("dsp", "lut", "ff", "bram36", "uram")
 
 
 @dataclass(frozen=True)
@@ -124,6 +125,19 @@ def check_precision_of(compiled: Compiled, options: argparse.Namespace) -> None:
                 f"'{compiled.directory}' is compiled with --{flag} {own[key]}, not {asked}; leave "
                 "the option out or compile the model anew"
             )
+
+
+def resources_of(designs: list[Path]) -> dict[str, Any]:
+    """The sum over the designs, which share the device; estimated."""
+    total: dict[str, Any] = {}
+    for directory in designs:
+        report = read_json(directory / REPORT)["resources"]
+        for name in RESOURCES:
+            entry = total.setdefault(name, {"used": 0, "available": report[name]["available"]})
+            entry["used"] += report[name]["used"]
+    for entry in total.values():
+        entry["percent"] = 100.0 * entry["used"] / entry["available"] if entry["available"] else 0.0
+    return total
 
 
 def read_json(path: Path) -> dict[str, Any]:

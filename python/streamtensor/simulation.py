@@ -17,17 +17,16 @@ from streamtensor.designs import (
     CERTIFICATE,
     MODEL_JSON,
     NETWORK,
-    REPORT,
     Compiled,
     chunks_of,
     read_json,
+    resources_of,
 )
 from streamtensor.errors import StreamTensorError
 from streamtensor.manifest import write_json
 from streamtensor.toolchain import run_tool
 
 PHASES = ("prefill", "decode")
-RESOURCES = ("dsp", "lut", "ff", "bram36", "uram")
 COLUMNS = 100
 
 
@@ -226,19 +225,6 @@ def check_certificate(design: Path) -> str:
     if not (design / CERTIFICATE).is_file():
         return "there is none"
     return run_tool("streamtensor-check-certificate", [design]).strip()
-
-
-def resources_of(designs: list[Path]) -> dict[str, Any]:
-    """The sum over the designs, which share the device; estimated."""
-    total: dict[str, Any] = {}
-    for directory in designs:
-        report = read_json(directory / REPORT)["resources"]
-        for name in RESOURCES:
-            entry = total.setdefault(name, {"used": 0, "available": report[name]["available"]})
-            entry["used"] += report[name]["used"]
-    for entry in total.values():
-        entry["percent"] = 100.0 * entry["used"] / entry["available"] if entry["available"] else 0.0
-    return total
 
 
 def describe(figures: dict[str, Any]) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from streamtensor.designs import MODEL_JSON, SCHEMA
+from streamtensor.designs import MODEL_JSON, SCHEMA, resources_of
 from streamtensor.errors import StreamTensorError
 from streamtensor.importer.lowering import lower
 from streamtensor.importer.program import Program
@@ -121,6 +121,7 @@ def compile_model(source: ModelSource, output_dir: Path, options: CompileOptions
         for design in (LAYER, HEAD):
             with step(f"compiling {design} for {options.target}"):
                 compile_design(directory, design, options)
+        report_resources([directory / design for design in (LAYER, HEAD)], options.target)
         with step("packing weights"):
             entries = [pack_layer(directory, split, layer, i) for i in range(layer_count(split))]
             head_weights = pack_head(directory, head)
@@ -156,6 +157,21 @@ def report_quantization(quantization: Quantization) -> None:
         say(f"products: {quantization.summary()}")
     for line in quantization.left:
         say(f"stays float: {line}")
+
+
+def report_resources(designs: list[Path], target: str) -> None:
+    """Warns where the kernels do not fit the target together, as one executable needs it."""
+    over = [
+        f"{name} {entry['percent']:.0f} %"
+        for name, entry in resources_of(designs).items()
+        if entry["used"] > entry["available"]
+    ]
+    if over:
+        say(
+            f"warning: the kernels of the model need more than {target} has (estimated: "
+            f"{', '.join(over)}); simulation works, a board needs a larger target, or designs "
+            "compiled with --dsp-budget or --onchip-budget-bytes"
+        )
 
 
 def makefile(designs: list[str]) -> str:

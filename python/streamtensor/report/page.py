@@ -17,6 +17,7 @@ from streamtensor.designs import (
     MODEL_JSON,
     NETWORK,
     REPORT,
+    RESOURCES,
     Compiled,
     read_json,
     require_compiled,
@@ -24,7 +25,7 @@ from streamtensor.designs import (
 from streamtensor.errors import StreamTensorError
 from streamtensor.output import write_text
 from streamtensor.report.charts import draw_graph, draw_roofline, draw_timeline
-from streamtensor.simulation import RESOURCES, Request, check_certificate, simulate_design
+from streamtensor.simulation import Request, check_certificate, simulate_design
 
 PAGE = "report.html"
 TIMELINE_PARTS = 120
