@@ -120,6 +120,7 @@ def chosen_options(max_length: int | None) -> argparse.Namespace:
         precision=None,
         activations=None,
         weights=None,
+        cache=None,
     )
 
 

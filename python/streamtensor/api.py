@@ -37,7 +37,7 @@ def compile(
     device as far as it can (`streamtensor.backend.module.CompiledModule`). With it, the
     whole of the module becomes one design in that directory, which is returned; so is
     that of a language model, for which `options` are `max_length`, `chunk`,
-    `activations`, `weights` and `random_weights` (a seed). Raises `StreamTensorError` with the reason; a directory
+    `activations`, `weights`, `cache` and `random_weights` (a seed). Raises `StreamTensorError` with the reason; a directory
     is then as it was.
     """
     if isinstance(model, str):
@@ -49,8 +49,9 @@ def compile(
         from streamtensor.models.sources import resolve
 
         source = resolve(model, options.pop("random_weights", None))
+        details = ("activations", "weights", "cache")
         chosen = Precision(
-            precision, options.pop("activations", "group"), options.pop("weights", "group")
+            precision, **{name: options.pop(name) for name in details if name in options}
         )
         return compile_model(
             source, Path(output_dir), CompileOptions(target=target, precision=chosen, **options)

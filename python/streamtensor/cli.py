@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from streamtensor.errors import StreamTensorError, UsageError
-from streamtensor.precision import ACTIVATIONS, PRECISIONS, WEIGHTS, refuse_quantized_module
+from streamtensor.precision import ACTIVATIONS, CACHES, PRECISIONS, WEIGHTS, refuse_quantized_module
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -130,6 +130,11 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
         "--weights",
         choices=WEIGHTS,
         help="what shares a scale of 8 or 4 bit weights: 32 of them, or all of an output (group)",
+    )
+    parser.add_argument(
+        "--cache",
+        choices=CACHES,
+        help="what keys and values are kept in: what layers make, or 16 bits (own)",
     )
     parser.add_argument(
         "--max-length",

@@ -111,13 +111,14 @@ def chunks_of(length: int, chunk: int) -> Iterator[tuple[int, int]]:
 
 def check_precision_of(compiled: Compiled, options: argparse.Namespace) -> None:
     """Fails where the options ask for another precision than `compiled` has."""
-    own = {"name": "f32", "activations": "group", "weights": "group"}
+    own = {"name": "f32", "activations": "group", "weights": "group", "cache": "own"}
     if compiled.is_model:
         own |= read_json(compiled.directory / MODEL_JSON).get("precision", {})
     for flag, key in (
         ("precision", "name"),
         ("activations", "activations"),
         ("weights", "weights"),
+        ("cache", "cache"),
     ):
         asked = getattr(options, flag, None)
         if asked is not None and asked != own[key]:

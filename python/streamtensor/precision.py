@@ -17,6 +17,8 @@ PRECISIONS = (*FLOATS, *BLOCKS)
 ACTIVATIONS = ("group", "token")
 # How many weights share a scale: 32 along the reduction, or all of an output channel.
 WEIGHTS = ("group", "channel")
+# What keys and values are kept in: what layers make of them, or 16 bits.
+CACHES = {"own": None, "f16": torch.float16}
 # The largest difference of two results, over the largest value, that rounding explains: of a
 # whole model, and of one layer. Where activations are quantized, a sum that differs in its last
 # place can fall on the other side of a half: one code of 127 changes, and with it what follows.
@@ -31,9 +33,14 @@ class Precision:
     name: str = "f32"
     activations: str = "group"
     weights: str = "group"
+    cache: str = "own"
 
     def __post_init__(self) -> None:
         check_precision(self.name)
+        if self.cache not in CACHES:
+            raise StreamTensorError(
+                f"expected the cache in {' or '.join(CACHES)} but got '{self.cache}'"
+            )
         for what, chosen, known in (
             ("activations", self.activations, ACTIVATIONS),
             ("weights", self.weights, WEIGHTS),
@@ -47,6 +54,23 @@ class Precision:
                     f"{what} per {chosen} only have a meaning with {' or '.join(BLOCKS)}, not "
                     f"with {self.name}"
                 )
+
+    @property
+    def cache_dtype(self) -> torch.dtype | None:
+        """The type of the cache's rows, None for what the layers make."""
+        return CACHES[self.cache]
+
+    @property
+    def layer_rounding(self) -> float:
+        """The largest difference of a layer that rounding explains; see `LAYER_ROUNDING`."""
+        kept = LAYER_ROUNDING["f32" if self.cache == "own" else self.cache]
+        return max(LAYER_ROUNDING[self.name], kept)
+
+    @property
+    def has_steps(self) -> bool:
+        """Whether something is rounded coarsely on the way, so that the last place of a sum can
+        decide about more than the last place of a result."""
+        return self.is_quantized or self.cache != "own"
 
     @property
     def is_quantized(self) -> bool:
@@ -69,6 +93,7 @@ class Precision:
     def __str__(self) -> str:
         parts = ["activations per token"] if self.per_token else []
         parts += ["weights per channel"] if self.weights == "channel" else []
+        parts += [f"cache in {self.cache}"] if self.cache != "own" else []
         return f"{self.name} ({', '.join(parts)})" if parts else self.name
 
     def to_json(self) -> dict[str, str]:

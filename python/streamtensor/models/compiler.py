@@ -32,7 +32,7 @@ from streamtensor.models.steps import (
 )
 from streamtensor.module_compiler import compile_export
 from streamtensor.output import staged_directory
-from streamtensor.precision import LAYER_ROUNDING, Precision
+from streamtensor.precision import Precision
 from streamtensor.progress import say, step
 from streamtensor.toolchain import run_tool
 from streamtensor.weights import write_safetensors
@@ -93,6 +93,7 @@ def compile_options(
             options.precision or defaults.precision.name,
             options.activations or defaults.precision.activations,
             options.weights or defaults.precision.weights,
+            options.cache or defaults.precision.cache,
         ),
     )
 
@@ -106,9 +107,13 @@ def compile_model(source: ModelSource, output_dir: Path, options: CompileOptions
         with step(f"loading {source.name} in {options.precision}"):
             model, quantization = load_in_precision(source, options.precision)
         report_quantization(quantization)
-        rounding = LAYER_ROUNDING[options.precision.name]
         # Tracing needs some positions, however few are wanted.
-        split = ModelSplit(model, max(options.max_length, SHORTEST), tolerance=rounding)
+        split = ModelSplit(
+            model,
+            max(options.max_length, SHORTEST),
+            tolerance=options.precision.layer_rounding,
+            cache_dtype=options.precision.cache_dtype,
+        )
         tokens = options.tokens()
         with step(f"importing the layer for 1 to {tokens} tokens"):
             layer = capture_layer(split, *layer_sizes(options, split), function=LAYER)

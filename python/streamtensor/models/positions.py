@@ -38,7 +38,7 @@ def check_positions(split: ModelSplit, counts: Sequence[int]) -> None:
             continue
         seen.append(case)
         call = calls[index]
-        cache = ConcatCache(None, None)
+        cache = ConcatCache(None, None, split.cache_dtype)
         hidden = torch.randn(
             call.get(split.hidden_path).shape, generator=torch.Generator().manual_seed(index)
         ).to(call.get(split.hidden_path).dtype)

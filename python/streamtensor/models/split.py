@@ -46,6 +46,7 @@ class ModelSplit:
     `max_length` is the number of positions that the masks are built for. `stack` is
     given where the layers of `model` have no weights and cannot be run. `tolerance` is the
     largest difference of two ways to run a layer, over the largest value, that is rounding.
+    `cache_dtype` is what rows of the cache are kept in, None for what the layers make.
     """
 
     def __init__(
@@ -54,10 +55,12 @@ class ModelSplit:
         max_length: int,
         stack: LayerStack | None = None,
         tolerance: float = LAYER_ROUNDING["f32"],
+        cache_dtype: torch.dtype | None = None,
     ) -> None:
         self.stack = stack or LayerStack(model)
         self.max_length = max_length
         self.tolerance = tolerance
+        self.cache_dtype = cache_dtype
         check_length(max_length, position_limit(self.config))
         ids = torch.zeros((1, max_length), dtype=torch.long)
         positions = torch.arange(max_length).reshape(1, -1)

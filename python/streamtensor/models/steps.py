@@ -61,23 +61,32 @@ def traced_sizes(tokens: Length, past: Length, longest: int) -> tuple[int, int]:
 
 
 class ConcatCache(Cache):
-    """A cache for one call of one layer: hands out past and new rows, keeps the new ones."""
+    """A cache for one call of one layer: hands out past and new rows, keeps the new ones.
 
-    def __init__(self, past_key: torch.Tensor | None, past_value: torch.Tensor | None) -> None:
+    Rows are kept in `dtype`, new ones too before they are used; None leaves them as they are.
+    """
+
+    def __init__(
+        self,
+        past_key: torch.Tensor | None,
+        past_value: torch.Tensor | None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
         super().__init__(layers=[])
         self.past = (past_key, past_value)
+        self.dtype = dtype
         self.new: list[tuple[torch.Tensor, torch.Tensor]] = []
 
     def update(
         self, key_states: torch.Tensor, value_states: torch.Tensor, *args: Any, **kwargs: Any
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        self.new.append((key_states, value_states))
-        if self.past[0] is None:
-            return key_states, value_states
-        return (
-            torch.cat([self.past[0], key_states], dim=-2),
-            torch.cat([self.past[1], value_states], dim=-2),
-        )
+        own = key_states.dtype
+        keys, values = (rows.to(self.dtype or own) for rows in (key_states, value_states))
+        self.new.append((keys, values))
+        if self.past[0] is not None:
+            keys = torch.cat([self.past[0], keys], dim=-2)
+            values = torch.cat([self.past[1], values], dim=-2)
+        return keys.to(own), values.to(own)
 
     def rows(self) -> tuple[torch.Tensor, torch.Tensor]:
         """Returns the new keys and values of the one update that a layer makes."""
@@ -104,6 +113,7 @@ class LayerStep(torch.nn.Module):
         self.layer = split.stack.layers[index]
         self.stack = (split.stack,)
         self.call = call
+        self.cache_dtype = split.cache_dtype
         self.paths = [split.hidden_path]
         self.paths += [path for path in call.tensors() if path != split.hidden_path]
 
@@ -118,7 +128,7 @@ class LayerStep(torch.nn.Module):
             chosen.get(path, leaf)
             for path, leaf in zip(self.call.paths, self.call.leaves, strict=True)
         ]
-        cache = ConcatCache(past_key, past_value)
+        cache = ConcatCache(past_key, past_value, self.cache_dtype)
         hidden = self.stack[0].call_layer(self.layer, leaves, self.call.spec, cache)
         return (hidden, *cache.rows())
 
@@ -186,8 +196,9 @@ class LayerExamples:
         key, value = cache.rows()
         return (key.shape[1], key.shape[3]), (value.shape[1], value.shape[3])
 
-    def _random(self, shape: Sequence[int]) -> torch.Tensor:
-        return torch.randn(shape, generator=self.generator).to(self.host["hidden"].dtype)
+    def _random(self, shape: Sequence[int], dtype: torch.dtype | None = None) -> torch.Tensor:
+        values = torch.randn(shape, generator=self.generator)
+        return values.to(dtype or self.host["hidden"].dtype)
 
     def step(self, index: int) -> LayerStep:
         return LayerStep(self.split, index, self.calls[index])
@@ -199,7 +210,7 @@ class LayerExamples:
         pasts = []
         if self.has_caches:
             pasts = [
-                self._random((1, heads, self.past, width))
+                self._random((1, heads, self.past, width), self.split.cache_dtype)
                 for heads, width in (self.key_shape, self.value_shape)
             ]
         # As the runtime gets them: torch.export guards what has other strides.

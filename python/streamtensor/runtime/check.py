@@ -16,7 +16,7 @@ import torch
 
 from streamtensor.models.recording import LayerStack
 from streamtensor.models.steps import ConcatCache
-from streamtensor.precision import LAYER_ROUNDING, ROUNDING, Precision
+from streamtensor.precision import ROUNDING, Precision
 from streamtensor.runtime.generation import Generation
 from streamtensor.runtime.sampling import Sampler
 
@@ -46,7 +46,7 @@ class Check:
     def add_layers(self, layers: LayerErrors, precision: Precision) -> None:
         """Adds what a comparison layer by layer has found."""
         self.layer_error = layers.largest
-        line = layers.first_above(LAYER_ROUNDING[precision.name])
+        line = layers.first_above(precision.layer_rounding)
         if line is not None:
             self.wrong.insert(0, line)
 
@@ -96,12 +96,16 @@ class LayerErrors:
 
 
 def layerwise_reference(
-    model: torch.nn.Module, prompt: Sequence[int], generation: Generation
+    model: torch.nn.Module,
+    prompt: Sequence[int],
+    generation: Generation,
+    cache_dtype: torch.dtype | None = None,
 ) -> tuple[torch.Tensor, LayerErrors]:
     """Runs each layer of PyTorch on the state that the accelerator had before it.
 
     Returns the logits [generated tokens, vocabulary] that PyTorch makes of the accelerator's last
-    states, and the errors of all layers. `generation` has kept its taps.
+    states, and the errors of all layers. `generation` has kept its taps. Rows of the cache are
+    rounded to `cache_dtype`.
     """
     tokens = [*prompt, *generation.ids[:-1]]
     ids, positions = torch.tensor([tokens]), torch.arange(len(tokens))[None]
@@ -115,7 +119,9 @@ def layerwise_reference(
                 hidden if path == stack.hidden_path else leaf
                 for path, leaf in zip(call.paths, call.leaves, strict=True)
             ]
-            result = stack.call_layer(layer, leaves, call.spec, ConcatCache(None, None))
+            result = stack.call_layer(
+                layer, leaves, call.spec, ConcatCache(None, None, cache_dtype)
+            )
             added = (result - hidden)[0].float().norm(dim=-1)
             errors.append((result[0].float() - tap).norm(dim=-1) / added)
             hidden = tap[None].to(result.dtype)

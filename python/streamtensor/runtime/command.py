@@ -55,7 +55,7 @@ def command_generate(options: argparse.Namespace, device_arguments: list[str]) -
             stop_ids,
             on_token=printer.add,
             keep_logits=options.check,
-            keep_taps=options.check and host.precision.is_quantized,
+            keep_taps=options.check and host.precision.has_steps,
         )
         text = printer.finish()
         stats = generator.stats()
@@ -147,7 +147,9 @@ def run_check(host: Host, prompt: list[int], generation: Generation, sampler: Sa
         if generation.taps is None:
             reference = reference_logits(model, prompt, generation.ids)
             return compare(generation, reference, sampler, host.precision)
-        reference, layers = layerwise_reference(model, prompt, generation)
+        reference, layers = layerwise_reference(
+            model, prompt, generation, host.precision.cache_dtype
+        )
         result = compare(generation, reference, sampler, host.precision)
         result.add_layers(layers, host.precision)
         return result
