@@ -1,0 +1,108 @@
+"""Output directories: always one whole result, whoever writes at the same time."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from streamtensor import output
+from streamtensor.output import exchange, replace_directory, staged_directory
+
+# Writes numbered results, each of ten files, as fast as it can.
+WRITER = """
+import sys
+from pathlib import Path
+from streamtensor.output import staged_directory
+for round in range(60):
+    with staged_directory(Path("out"), ["0"]) as directory:
+        for index in range(10):
+            (directory / str(index)).write_text(f"{sys.argv[1]} {round}")
+"""
+
+
+def contents(directory: Path) -> set[str]:
+    """The texts of all files of a result, which has ten."""
+    # The names may be swapped between two files: what is open stays the same directory.
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        texts = []
+        for index in range(10):
+            with open(
+                str(index), opener=lambda name, flags: os.open(name, flags, dir_fd=handle)
+            ) as f:
+                texts.append(f.read())
+        return set(texts)
+    except FileNotFoundError:
+        return set()  # An earlier result that is being removed.
+    finally:
+        os.close(handle)
+
+
+def test_several_processes_at_once(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", WRITER]
+    running = [
+        subprocess.Popen([*command, str(i)], cwd=tmp_path, stderr=subprocess.PIPE) for i in range(3)
+    ]
+    out = tmp_path / "out"
+    seen = set()
+    while any(process.poll() is None for process in running):
+        if seen:
+            # Never missing again, and never of two results.
+            assert out.is_dir()
+        elif not out.is_dir():
+            continue
+        found = contents(out)
+        assert len(found) <= 1
+        seen |= found
+    for process in running:
+        assert process.wait() == 0, process.stderr.read()
+        process.stderr.close()
+    assert len(contents(out)) == 1 and len(seen) > 1
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize("code", [0, errno.EINVAL])
+def test_replacing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int) -> None:
+    """With and without a file system that can swap names."""
+    if code:
+
+        class Library:
+            def renameat2(self, *_: object) -> int:
+                output.ctypes.set_errno(code)
+                return -1
+
+        monkeypatch.setattr(output.ctypes, "CDLL", lambda *_, **__: Library())
+    for number in range(3):
+        with staged_directory(tmp_path / "out", ["result"]) as directory:
+            (directory / "result").write_text(str(number))
+        assert (tmp_path / "out" / "result").read_text() == str(number)
+        assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    assert not exchange(tmp_path / "out", tmp_path / "missing")
+    assert (tmp_path / "out" / "result").read_text() == "2"
+
+
+def test_interrupted_while_replacing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with staged_directory(tmp_path / "out", ["result"]) as directory:
+        (directory / "result").write_text("old")
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(output, "exchange", interrupted)
+    with (
+        pytest.raises(KeyboardInterrupt),
+        staged_directory(tmp_path / "out", ["result"]) as directory,
+    ):
+        (directory / "result").write_text("new")
+    assert (tmp_path / "out" / "result").read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_missing_source(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        replace_directory(tmp_path / "none", tmp_path / "out")
