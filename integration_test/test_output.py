@@ -103,6 +103,43 @@ def test_interrupted_while_replacing(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
+# Two of these compile one model into one cache: the second one waits for the first.
+COMPILER = """
+import sys, time
+from pathlib import Path
+from streamtensor.models.compiler import CompileOptions
+from streamtensor.models.sources import resolve
+from streamtensor.output import staged_directory
+from streamtensor.runtime import cache
+
+def compile_model(source, directory, options):
+    print("compiles", flush=True)
+    with staged_directory(directory, ["model.json"]) as staging:
+        time.sleep(1)
+        (staging / "model.json").write_text("{}")
+
+cache.compile_model = compile_model
+cache.file_hash = cache.find_tool = lambda name: str(name)
+print(cache.compiled_model(resolve("smollm2-135m-tiny", 1), CompileOptions()))
+"""
+
+
+def test_two_processes_fill_one_cache(tmp_path: Path) -> None:
+    environment = os.environ | {"STREAMTENSOR_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", COMPILER]
+    running = [
+        subprocess.Popen(
+            command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        for _ in range(2)
+    ]
+    results = [process.communicate(timeout=120) for process in running]
+    assert [process.returncode for process in running] == [0, 0], results
+    outputs = [output for output, _ in results]
+    assert sum(text.count("compiles") for text in outputs) == 1
+    assert outputs[0].split()[-1] == outputs[1].split()[-1]
+
+
 def test_a_missing_source(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         replace_directory(tmp_path / "none", tmp_path / "out")
