@@ -204,3 +204,14 @@ def test_amd_headers_give_the_same_bits(designs: Path, tmp_path: Path) -> None:
         simulated, _ = simulate(designs / name, arguments)
         for key, value in vendor.run(name, arguments).items():
             assert same_bits(simulated[key], value), (name, key)
+
+
+def test_largest_sums(tmp_path: Path) -> None:
+    """int8 times 4-bit numbers over 4,096 terms: -128 * -8 * 4096 = 2^22 needs 24 bits (c43)."""
+    x = torch.full((3, 4096), -128, dtype=torch.int8)
+    x[1] = 127
+    x[2, ::2] = 127
+    w = torch.full((4096, 2), -8, dtype=torch.int8)
+    w[:, 1] = 7
+    assert (x.long() @ w.long()).max() == 1 << 22
+    compile_and_simulate(lambda x, w: (x.int() @ w.int(),), (x, w), tmp_path / "sums")
