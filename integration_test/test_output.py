@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -138,6 +140,24 @@ def test_two_processes_fill_one_cache(tmp_path: Path) -> None:
     outputs = [output for output, _ in results]
     assert sum(text.count("compiles") for text in outputs) == 1
     assert outputs[0].split()[-1] == outputs[1].split()[-1]
+
+
+def test_what_a_kill_left_is_removed(tmp_path: Path) -> None:
+    def leave(name: str, age: int) -> Path:
+        path = tmp_path / f".out.partial-{name}"
+        path.mkdir()
+        (path / "result").write_text("half")
+        os.utime(path, (time.time() - age,) * 2)
+        return path
+
+    left, fresh, used = leave("left", 100), leave("fresh", 10), leave("used", 100)
+    handle = os.open(used, os.O_RDONLY)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    with staged_directory(tmp_path / "out", ["result"]) as directory:
+        (directory / "result").write_text("whole")
+    os.close(handle)
+    assert not left.exists() and fresh.exists() and used.exists()
+    assert (tmp_path / "out" / "result").read_text() == "whole"
 
 
 def test_a_missing_source(tmp_path: Path) -> None:

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import fcntl
+import glob
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +25,7 @@ from streamtensor.errors import StreamTensorError
 AT_FDCWD = -100
 RENAME_EXCHANGE = 2
 ATTEMPTS = 100
+ABANDONED_SECONDS = 60
 # Errors of the disk; the operating system gives no file name with them.
 WRITE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
 
@@ -43,7 +47,10 @@ def staged_directory(destination: Path, markers: Sequence[str]) -> Iterator[Path
         )
     except OSError as error:
         raise StreamTensorError(describe_os_error(error, f"create '{destination}'")) from error
+    lock = os.open(staging, os.O_RDONLY | os.O_CLOEXEC)
     try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        remove_abandoned(destination)
         staging.chmod(0o755)
         yield staging
         replace_directory(staging, destination)
@@ -52,7 +59,27 @@ def staged_directory(destination: Path, markers: Sequence[str]) -> Iterator[Path
             raise
         raise StreamTensorError(describe_os_error(error, f"write '{destination}'")) from error
     finally:
+        os.close(lock)
         shutil.rmtree(staging, ignore_errors=True)
+
+
+def remove_abandoned(destination: Path) -> None:
+    """Removes what killed processes left of `destination`: a lock ends with its process."""
+    for path in destination.parent.glob(f".{glob.escape(destination.name)}.partial-*"):
+        try:
+            # One that was made just now may not be locked yet.
+            if time.time() - path.stat().st_mtime < ABANDONED_SECONDS:
+                continue
+            file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            continue
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(path, ignore_errors=True)
+        except OSError:
+            pass  # Its process lives.
+        finally:
+            os.close(file)
 
 
 def write_text(path: Path, text: str) -> None:
