@@ -9,6 +9,8 @@
 #                  FUZZ_FLAGS=--interpret-only without C simulation; can be
 #                  interrupted and started again
 #   make fuzz-networks   10,000 mutated network files with sanitizers
+#   make fuzz-files      10,000 mutated weights and descriptions, the same way
+#   make fuzz-checkpoints   5,000 mutated checkpoints in Python
 #   make bench     measure the figures of benchmarks/README.md
 #   make docs      the reference of passes and dialects, in build/docs
 #   make format    format the C++ and Python sources
@@ -33,7 +35,7 @@ FIRST ?= 0
 FUZZ_FLAGS ?=
 
 .DEFAULT_GOAL := build
-.PHONY: build setup configure demo test fuzz fuzz-networks bench docs format clean
+.PHONY: build setup configure demo test fuzz fuzz-networks fuzz-files fuzz-checkpoints bench docs format clean
 
 setup:
 	@utils/setup.sh
@@ -60,6 +62,12 @@ fuzz: build
 
 fuzz-networks: setup
 	@$(VENV)/bin/python benchmarks/fuzz_networks.py
+
+fuzz-files: setup
+	@$(VENV)/bin/python benchmarks/fuzz_files.py
+
+fuzz-checkpoints: setup
+	@$(VENV)/bin/python benchmarks/fuzz_checkpoints.py
 
 bench: build
 	@python3 benchmarks/run.py --build-dir $(BUILD)

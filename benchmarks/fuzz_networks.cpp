@@ -14,6 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "benchmarks/Mutator.h"
 #include "streamtensor/Network/NetworkJson.h"
 #include "streamtensor/Sim/TimedReport.h"
 
@@ -22,7 +23,6 @@
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <random>
 #include <sstream>
 
 using namespace streamtensor;
@@ -30,108 +30,11 @@ using nlohmann::json;
 
 namespace {
 
-class Mutator {
-public:
-  explicit Mutator(unsigned seed) : engine(seed) {}
-
-  int64_t in(int64_t low, int64_t high) {
-    return std::uniform_int_distribution<int64_t>(low, high)(engine);
-  }
-
-  /// Changes one value somewhere below `value`.
-  void mutate(json &value) {
-    json *at = &value;
-    while (at->is_structured() && !at->empty() && in(0, 9) > 0)
-      at = &*std::next(at->begin(), in(0, at->size() - 1));
-    switch (in(0, 5)) {
-    case 0:
-      if (at->is_structured() && !at->empty()) {
-        at->erase(std::next(at->begin(), in(0, at->size() - 1)));
-        break;
-      }
-      [[fallthrough]];
-    case 1:
-      if (at->is_array() && !at->empty()) {
-        at->push_back((*at)[in(0, at->size() - 1)]);
-        break;
-      }
-      [[fallthrough]];
-    case 2:
-      if (at->is_object()) {
-        (*at)[word()] = small();
-        break;
-      }
-      [[fallthrough]];
-    default:
-      *at = at->is_number() && in(0, 3) ? number(*at) : small();
-    }
-  }
-
-  void mutate(std::string &text) {
-    for (int64_t i = in(1, 4); i > 0 && !text.empty(); --i) {
-      const size_t at = in(0, text.size() - 1);
-      const size_t length = in(1, in(0, 3) ? 3 : 200);
-      switch (in(0, 3)) {
-      case 0:
-        text[at] = char(in(0, 3) ? in(32, 126) : in(0, 255));
-        break;
-      case 1:
-        text.erase(at, length);
-        break;
-      case 2:
-        text.insert(at, text.substr(in(0, text.size() - 1), length));
-        break;
-      default:
-        text.insert(at, std::to_string(edge()));
-      }
-    }
-  }
-
-private:
-  int64_t edge() {
-    static const int64_t values[] = {
-        0,         1,         -1,        2,         3,         64,
-        65535,     65537,     1 << 20,   INT32_MAX, 1LL << 39, 1LL << 40,
-        1LL << 52, 1LL << 53, INT64_MAX, INT64_MIN};
-    return values[in(0, std::size(values) - 1)];
-  }
-  json number(const json &old) {
-    if (!old.is_number_integer() || in(0, 2) == 0)
-      return edge();
-    return int64_t(uint64_t(old.get<int64_t>()) + uint64_t(in(-3, 3)));
-  }
-  json small() {
-    switch (in(0, 7)) {
-    case 0:
-      return nullptr;
-    case 1:
-      return true;
-    case 2:
-      return json::array({edge(), edge(), edge()});
-    case 3:
-      return json::object({{word(), edge()}});
-    case 4:
-      return 0.5 * double(edge());
-    case 5:
-      return word();
-    default:
-      return edge();
-    }
-  }
-  std::string word() {
-    static const char *words[] = {"name",     "depth",       "fifo",
-                                  "read",     "write",       "loop",
-                                  "body",     "at",          "wait",
-                                  "stage",    "pipeline",    "if",
-                                  "then",     "ii",          "latency",
-                                  "p0",       "f0",          "i0 < 3",
-                                  "memory",   "beats",       "initial_tokens",
-                                  "crossing", "i0 * i0 / 7", "seq"};
-    return words[in(0, std::size(words) - 1)];
-  }
-
-  std::mt19937 engine;
-};
+const std::vector<std::string> words = {
+    "name",   "depth", "fifo",           "read",     "write",       "loop",
+    "body",   "at",    "wait",           "stage",    "pipeline",    "if",
+    "then",   "ii",    "latency",        "p0",       "f0",          "i0 < 3",
+    "memory", "beats", "initial_tokens", "crossing", "i0 * i0 / 7", "seq"};
 
 enum Outcome { Refused, Failed, Ended, Deadlocked, NumOutcomes };
 
@@ -194,7 +97,7 @@ int main(int argc, char **argv) {
   int64_t outcomes[NumOutcomes] = {};
   double longest = 0;
   for (unsigned seed = first; seed < first + count; ++seed) {
-    Mutator mutator(seed);
+    Mutator mutator(seed, words);
     std::string text = texts[mutator.in(0, texts.size() - 1)];
     if (mutator.in(0, 3) == 0) {
       mutator.mutate(text);

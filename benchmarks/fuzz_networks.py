@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -53,8 +54,8 @@ def compiler(scratch: Path) -> str:
     )
 
 
-def build(scratch: Path) -> Path:
-    """Compiles the driver and what it needs; a compiler cache makes this quick."""
+def build(scratch: Path, name: str, patterns: tuple[str, ...]) -> Path:
+    """Compiles the driver `name` and what it needs; a compiler cache makes this quick."""
     chosen = compiler(scratch)
     launcher = ["ccache"] if shutil.which("ccache") else []
     command = [*launcher, chosen, *FLAGS, *SANITIZERS, "-c"]
@@ -64,10 +65,10 @@ def build(scratch: Path) -> Path:
         subprocess.run([*command, source, "-o", target], check=True, cwd=ROOT)
         return target
 
-    sources = [path for pattern in SOURCES for path in sorted(ROOT.glob(pattern))]
+    sources = [path for pattern in patterns for path in sorted(ROOT.glob(pattern))]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         objects = list(pool.map(compile_source, sources))
-    program = scratch / "fuzz_networks"
+    program = scratch / name
     subprocess.run([chosen, *SANITIZERS, *objects, "-o", program], check=True)
     return program
 
@@ -85,17 +86,27 @@ def networks(scratch: Path) -> list[Path]:
     return files
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def fuzz(
+    name: str,
+    patterns: tuple[str, ...],
+    description: str,
+    arguments: Callable[[Path], list[Path]],
+) -> int:
+    """Builds a driver and runs it on the seeds of the command line.
+
+    `arguments` makes the driver's files in a directory; the driver gets the first seed and the
+    number of seeds before them. Returns the exit code.
+    """
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--count", type=int, default=10_000)
-    parser.add_argument("--scratch", type=Path, help="keep the program and the networks here")
+    parser.add_argument("--scratch", type=Path, help="keep the program and its files here")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="fuzz-networks-") as temporary:
+    with tempfile.TemporaryDirectory(prefix=f"{name}-") as temporary:
         scratch = options.scratch or Path(temporary)
         scratch.mkdir(parents=True, exist_ok=True)
-        program = build(scratch)
-        files = networks(scratch)
+        program = build(scratch, name, patterns)
+        files = arguments(scratch)
         command = [program, str(options.first), str(options.count), *files]
         try:
             run = subprocess.run(
@@ -103,13 +114,17 @@ def main() -> int:
             )
         except subprocess.TimeoutExpired as expired:
             where = (expired.stderr or b"")[-200:]
-            print(f"fuzz_networks: error: took too long: {where!r}", file=sys.stderr)
+            print(f"{name}: error: took too long: {where!r}", file=sys.stderr)
             return 1
     if run.returncode:
         # From the seed at hand on.
         print(run.stderr[run.stderr.rfind("seed ") :], file=sys.stderr)
-        print("fuzz_networks: error: a mutated network ended badly", file=sys.stderr)
+        print(f"{name}: error: a mutated file ended badly", file=sys.stderr)
     return run.returncode
+
+
+def main() -> int:
+    return fuzz("fuzz_networks", SOURCES, __doc__.splitlines()[0], networks)
 
 
 if __name__ == "__main__":

@@ -198,8 +198,16 @@ FAMILIES = {
 }
 
 
-def write_gguf(path: Path, family: str, kind: str, seed: int = 0) -> dict[str, torch.Tensor]:
+def write_gguf(
+    path: Path,
+    family: str,
+    kind: str,
+    seed: int = 0,
+    more: dict[str, torch.Tensor] | None = None,
+) -> dict[str, torch.Tensor]:
     """Writes a model whose matrices are of `kind` ("Q4_0", "Q4_1", "Q8_0", "F32").
+
+    `more` are further tensors, by their names in the file.
 
     Returns {parameter: values as gguf itself dequantizes them, in transformers' order}, the
     matrices only and always as [out, in].
@@ -230,6 +238,8 @@ def write_gguf(path: Path, family: str, kind: str, seed: int = 0) -> dict[str, t
         matrices[name] = torch.from_numpy(gguf.quants.dequantize(blocks, quantized))
         blocks = order(blocks)
         writer.add_tensor(stored, numpy.ascontiguousarray(blocks), raw_dtype=quantized)
+    for name, tensor in (more or {}).items():
+        writer.add_tensor(name, tensor.numpy())
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()

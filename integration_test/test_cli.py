@@ -279,7 +279,7 @@ def test_checkpoint_that_does_not_fit(
 def test_checkpoint_that_is_no_checkpoint(run: Callable) -> None:
     Path("bad.gguf").write_bytes(b"GGUF nonsense" * 10)
     code, _, err = run("compile", "bad.gguf", "--output-dir", "out")
-    assert code == 1 and "'bad.gguf' cannot be loaded" in err and "Traceback" not in err
+    assert code == 1 and "'bad.gguf' is not a valid GGUF file" in err and "Traceback" not in err
 
 
 def test_disk_that_is_full(run: Callable, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,7 @@ from conftest import ROOT
 
 from streamtensor import StreamTensorError
 from streamtensor.designs import MODEL_JSON
+from streamtensor.importer.lowering import lower
 from streamtensor.models import sources
 from streamtensor.models.compiler import CompileOptions, compile_model, layer_sizes
 from streamtensor.models.host import load_host
@@ -269,3 +270,58 @@ def test_layers_that_cut_their_own_masks() -> None:
         match=r"modeling_gpt_neo.py:\d+ .* at an offset that is known at run time",
     ):
         capture_layer(split, *sizes)
+
+
+def refusal(config: Any) -> str:
+    model = sources.random_model(config, 3).eval()
+    with pytest.raises(StreamTensorError) as caught:
+        lower(capture_layer(ModelSplit(model, LENGTH), 2, LENGTH - 2).program)
+    return str(caught.value)
+
+
+def test_mixture_of_experts() -> None:
+    """Every operator of the router and the experts, in one message."""
+    config = transformers.MixtralConfig(**SIZES, num_key_value_heads=2, num_local_experts=4)
+    message = refusal(config)
+    for part in ("aten.topk.default at", "aten.sort.default at", "aten.histc.default at"):
+        assert message.count(part) == 1
+    assert "(mlp.gate)" in message and "(mlp.experts)" in message
+
+
+def test_layers_of_several_kinds() -> None:
+    """States, attention and experts in one model: all of it is said at once."""
+    message = refusal(
+        transformers.JambaConfig(
+            **SIZES | {"pad_token_id": 0},
+            num_key_value_heads=2,
+            num_experts=4,
+            attn_layer_period=2,
+            attn_layer_offset=1,
+            expert_layer_period=2,
+            expert_layer_offset=1,
+            mamba_d_state=8,
+            use_mamba_kernels=False,
+        )
+    )
+    for part in (
+        "no list of 2 equal layers",
+        "layers 0 keep a state of fixed size",
+        "2 kinds: JambaMambaDecoderLayer (such as layer 0), JambaAttentionDecoderLayer (such as",
+        "aten.topk.default in model.layers.1.feed_forward.router: return the tensor it selects",
+        "aten.cumsum.default in model.layers.1.feed_forward.experts: multiply by a triangular",
+    ):
+        assert part in message
+
+
+def test_states_instead_of_a_cache() -> None:
+    message = refusal(
+        transformers.MambaConfig(vocab_size=64, hidden_size=32, state_size=8, num_hidden_layers=2)
+    )
+    assert "layers 0, 1 keep a state of fixed size instead of keys and values" in message
+
+
+def test_a_mask_that_hides_where_it_is_true() -> None:
+    message = refusal(
+        transformers.MptConfig(d_model=32, n_heads=4, n_layers=2, max_seq_len=64, vocab_size=64)
+    )
+    assert "boolean mask in which True hides a token" in message

@@ -107,6 +107,81 @@ def broadcast(x, w, row):
     return tuple(x[lane] @ weight for lane in range(4))
 
 
+# Logits that are far apart, by 60 and more, and rows that are nearly equal (c36, c37): the
+# probabilities themselves are compared, so their order is too.
+@case((3, 40), (3, 40))
+def probabilities(x, y):
+    return (20 * x).softmax(-1), (1e-3 * y).softmax(-1), (20 * x).log_softmax(-1)
+
+
+# One to four queries against 32 keys, whose last ones are those of the queries (c39); a window
+# of 4 keys over 10, and soft caps (d61).
+@case((1, 2, 1, 8), (1, 2, 3, 8), (1, 2, 4, 8), (1, 2, 32, 8), (1, 2, 32, 8), (1, 2, 10, 8))
+def masks(one, three, four, keys, values, window):
+    def attend(queries, past, width=1 << 20):
+        rows = torch.arange(queries.shape[2])[:, None] + past
+        columns = torch.arange(past + queries.shape[2])
+        keep = (columns <= rows) & (columns > rows - width)
+        count = past + queries.shape[2]
+        mask = torch.zeros(keep.shape).masked_fill(~keep, torch.finfo(torch.float32).min)
+        scores = queries @ keys[:, :, :count].transpose(2, 3) / 8**0.5
+        scores = 50 * (scores / 50).tanh() + mask
+        return scores.softmax(-1) @ values[:, :, :count]
+
+    return attend(one, 31), attend(three, 29), attend(four, 28), attend(window, 0, 4)
+
+
+# Norms behind norms: an error of one of them grows with each, and eps shows in small rows
+# (c40); rows with little variance beside their mean (c41).
+@case((4, 32), (32,))
+def norms(x, weight):
+    def chain(rows, eps):
+        for _ in range(12):
+            mean = rows.pow(2).mean(-1, keepdim=True)
+            rows = rows * torch.rsqrt(mean + eps) * (1 + weight / 8)
+        return rows
+
+    flat = 1 + 1e-2 * x
+    return (
+        chain(x / 256, 1e-6),
+        chain(x / 256, 1e-5),
+        F.layer_norm(flat, (32,), eps=1e-12),
+        F.layer_norm(flat.roll(1, 1), (32,), 1 + weight, weight, eps=1e-5),
+    )
+
+
+# Rotation of halves and of neighbours (d54), two sequences at once (d55), 14 query heads for
+# two heads of keys (d56).
+@case((2, 3, 14 * 8), (2, 3, 2 * 8), (2, 3, 2 * 8), (3, 8))
+def rotated_heads(q, k, v, angle):
+    q = q.view(2, 3, 14, 8).transpose(1, 2)
+    k, v = (part.view(2, 3, 2, 8).transpose(1, 2) for part in (k, v))
+    cos, sin = angle.cos(), angle.sin()
+
+    def halves(x):
+        low, high = x.chunk(2, -1)
+        return x * cos + torch.cat([-high, low], -1) * sin
+
+    def neighbours(x):
+        even, odd = x[..., ::2], x[..., 1::2]
+        return x * cos + torch.stack([-odd, even], -1).flatten(-2) * sin
+
+    return (
+        F.scaled_dot_product_attention(halves(q), halves(k), v, enable_gqa=True),
+        neighbours(q),
+        neighbours(k),
+    )
+
+
+# A residual that is added in place, slices and repetitions (d51, d62).
+@case((2, 6, 8), (8, 8))
+def in_place(x, w):
+    hidden = x * 1.0
+    hidden += hidden @ w
+    hidden[..., :4] = hidden[..., :4].tanh()
+    return hidden, x[:, 1:4].repeat(1, 2, 1) + 1, x.repeat_interleave(2, dim=1) * 2
+
+
 @pytest.fixture(scope="module")
 def designs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("designs")
@@ -129,3 +204,14 @@ def test_amd_headers_give_the_same_bits(designs: Path, tmp_path: Path) -> None:
         simulated, _ = simulate(designs / name, arguments)
         for key, value in vendor.run(name, arguments).items():
             assert same_bits(simulated[key], value), (name, key)
+
+
+def test_largest_sums(tmp_path: Path) -> None:
+    """int8 times 4-bit numbers over 4,096 terms: -128 * -8 * 4096 = 2^22 needs 24 bits (c43)."""
+    x = torch.full((3, 4096), -128, dtype=torch.int8)
+    x[1] = 127
+    x[2, ::2] = 127
+    w = torch.full((4096, 2), -8, dtype=torch.int8)
+    w[:, 1] = 7
+    assert (x.long() @ w.long()).max() == 1 << 22
+    compile_and_simulate(lambda x, w: (x.int() @ w.int(),), (x, w), tmp_path / "sums")

@@ -202,6 +202,10 @@ def test_masks_must_be_causal() -> None:
     table[0, 0, 2, 2] = torch.finfo(torch.float32).min
     with pytest.raises(StreamTensorError, match="masks a token from itself"):
         MaskTable(table)
+    hides = torch.ones(1, 1, 4, 4, dtype=torch.bool).triu(1)
+    with pytest.raises(StreamTensorError, match="boolean mask in which True hides a token"):
+        MaskTable(hides)
+    assert torch.equal(MaskTable(~hides).own < 0, hides)
     with pytest.raises(ValueError, match="do not fit"):
         MaskTable(torch.zeros(1, 1, 8, 8)).at(7, 2)
 

@@ -16,6 +16,7 @@
 #include "runtime/JsonFields.h"
 #include "runtime/System.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 #include <set>
@@ -26,6 +27,7 @@ using namespace streamtensor::runtime;
 namespace {
 
 constexpr int64_t kSchema = 1;
+constexpr int64_t kMaxElementBytes = 8;
 
 struct RoleSpelling {
   Role role;
@@ -52,10 +54,14 @@ Role readRole(const JsonFields &fields) {
 std::vector<int64_t> readShape(const JsonFields &fields,
                                const std::string &key) {
   std::vector<int64_t> shape = fields.integers(key);
+  int64_t bytes = kMaxElementBytes;
   for (int64_t size : shape)
     if (size < 0)
       fields.fail(key,
                   "expected sizes of at least 0 but got " + shapeString(shape));
+    else if (__builtin_mul_overflow(bytes, std::max<int64_t>(size, 1), &bytes))
+      fields.fail(key, "expected fewer than 2^63 bytes but got " +
+                           shapeString(shape));
   return shape;
 }
 
@@ -78,6 +84,14 @@ void readPacking(const JsonFields &fields, ArgumentInfo &argument) {
   std::string error;
   if (!order.verify(error))
     fields.fail("packing", error);
+  // Elements may pass several times, but they fit the memory.
+  int64_t bytes = dtypeBytes(argument.dtype);
+  if (__builtin_mul_overflow(bytes, order.numTokens(), &bytes) ||
+      __builtin_mul_overflow(bytes, order.tokenElements(), &bytes) ||
+      static_cast<uint64_t>(bytes) > argument.bytes)
+    fields.fail("packing", "expected an order that fits the " +
+                               std::to_string(argument.bytes) +
+                               " bytes of the argument");
   argument.packing = std::move(order);
 }
 

@@ -15,6 +15,7 @@
 #include "runtime/Error.h"
 #include "runtime/System.h"
 
+#include <limits>
 #include <memory>
 
 using namespace streamtensor::runtime;
@@ -82,9 +83,17 @@ std::string JsonFields::stringOr(const std::string &key,
   return has(key) ? string(key) : otherwise;
 }
 
+/// Numbers of 2^63 and more would become negative.
+static bool isInteger(const json &field) {
+  return field.is_number_integer() &&
+         (!field.is_number_unsigned() ||
+          field.get<uint64_t>() <=
+              static_cast<uint64_t>(std::numeric_limits<int64_t>::max()));
+}
+
 int64_t JsonFields::integer(const std::string &key) const {
   const json &field = get(key);
-  if (!field.is_number_integer())
+  if (!isInteger(field))
     fail(key, "expected an integer but got " + field.dump());
   return field.get<int64_t>();
 }
@@ -108,7 +117,7 @@ const json &JsonFields::list(const std::string &key) const {
 std::vector<int64_t> JsonFields::integers(const std::string &key) const {
   std::vector<int64_t> result;
   for (const json &item : list(key)) {
-    if (!item.is_number_integer())
+    if (!isInteger(item))
       fail(key, "expected a list of integers but got " + list(key).dump());
     result.push_back(item.get<int64_t>());
   }
@@ -132,7 +141,8 @@ JsonFields::indexLists(const std::string &key) const {
     result.emplace_back();
     if (inner.is_array())
       for (const json &item : inner)
-        if (item.is_number_unsigned())
+        if (item.is_number_unsigned() &&
+            item.get<uint64_t>() <= std::numeric_limits<unsigned>::max())
           result.back().push_back(item.get<unsigned>());
     if (!inner.is_array() || result.back().size() != inner.size())
       fail(key, "expected a list of lists of loop numbers but got " +

@@ -15,6 +15,7 @@
 #include "runtime/Error.h"
 #include "runtime/System.h"
 #include "runtime/TensorTransfer.h"
+#include "streamtensor/Support/Packing.h"
 #include "streamtensor/Support/Sha256.h"
 
 #include <algorithm>
@@ -28,6 +29,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr size_t kHashDigits = 12;
+/// What memory may have behind its content; much more is a damaged number.
+constexpr uint64_t kMaxPadding = 1 << 20;
 
 /// One tensor to pack.
 struct Item {
@@ -96,6 +99,15 @@ std::string hashOf(const Item &item) {
 /// The memory of the argument: the tensor in its order, then zeros.
 std::string memoryOf(const Item &item) {
   const ArgumentInfo &argument = *item.argument;
+  const uint64_t content =
+      argument.packing
+          ? packedBytes(*argument.packing, dtypeBytes(argument.dtype))
+          : item.tensor->bytes;
+  if (argument.bytes > content + kMaxPadding)
+    throw Error("the memory of weight '" + argument.name + "' would have " +
+                std::to_string(argument.bytes) + " bytes for " +
+                std::to_string(content) +
+                "; interface.json is damaged, compile the design again");
   std::string memory(argument.bytes, '\0');
   if (argument.packing) {
     const std::vector<char> packed = packArgument(argument, item.tensor->data);

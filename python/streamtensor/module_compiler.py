@@ -52,7 +52,7 @@ def compile_into(
     output_dir = output_dir.absolute()
     check_replaceable(output_dir, [INTERFACE])
     output_dir.parent.mkdir(parents=True, exist_ok=True)
-    prefix = f".{output_dir.name}.partial-"
+    prefix = f".{output_dir.name}.export-"
     with tempfile.TemporaryDirectory(prefix=prefix, dir=output_dir.parent) as scratch:
         exported = Path(scratch) / "export"
         design = Path(scratch) / "design"

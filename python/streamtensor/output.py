@@ -7,16 +7,25 @@ behind has a name that no other command takes for a result.
 
 from __future__ import annotations
 
+import ctypes
 import errno
+import fcntl
+import glob
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from streamtensor.errors import StreamTensorError
 
+# Of linux/fcntl.h and linux/fs.h, for renameat2.
+AT_FDCWD = -100
+RENAME_EXCHANGE = 2
+ATTEMPTS = 100
+ABANDONED_SECONDS = 60
 # Errors of the disk; the operating system gives no file name with them.
 WRITE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
 
@@ -38,7 +47,10 @@ def staged_directory(destination: Path, markers: Sequence[str]) -> Iterator[Path
         )
     except OSError as error:
         raise StreamTensorError(describe_os_error(error, f"create '{destination}'")) from error
+    lock = os.open(staging, os.O_RDONLY | os.O_CLOEXEC)
     try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        remove_abandoned(destination)
         staging.chmod(0o755)
         yield staging
         replace_directory(staging, destination)
@@ -47,7 +59,27 @@ def staged_directory(destination: Path, markers: Sequence[str]) -> Iterator[Path
             raise
         raise StreamTensorError(describe_os_error(error, f"write '{destination}'")) from error
     finally:
+        os.close(lock)
         shutil.rmtree(staging, ignore_errors=True)
+
+
+def remove_abandoned(destination: Path) -> None:
+    """Removes what killed processes left of `destination`: a lock ends with its process."""
+    for path in destination.parent.glob(f".{glob.escape(destination.name)}.partial-*"):
+        try:
+            # One that was made just now may not be locked yet.
+            if time.time() - path.stat().st_mtime < ABANDONED_SECONDS:
+                continue
+            file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            continue
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(path, ignore_errors=True)
+        except OSError:
+            pass  # Its process lives.
+        finally:
+            os.close(file)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -89,14 +121,52 @@ def check_replaceable(destination: Path, markers: Sequence[str]) -> None:
 
 
 def replace_directory(source: Path, destination: Path) -> None:
-    """Renames `source` to `destination`; an earlier result is removed after that."""
-    if not destination.exists():
-        source.rename(destination)
-        return
-    old = Path(tempfile.mkdtemp(prefix=f".{destination.name}.old-", dir=destination.parent))
-    destination.rename(old / "old")
-    source.rename(destination)
-    shutil.rmtree(old, ignore_errors=True)
+    """Renames `source` to `destination`; an earlier result is removed after that.
+
+    At every moment `destination` is one whole result, also where several processes do this
+    at once: the last one stays.
+    """
+    for _ in range(ATTEMPTS):
+        try:
+            # Succeeds where there is nothing, or an empty directory.
+            source.rename(destination)
+            return
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+        if exchange(source, destination):
+            # The earlier result has the hidden name now.
+            shutil.rmtree(source, ignore_errors=True)
+            return
+    raise StreamTensorError(
+        f"'{destination}' is made and removed by another process all the time; name another one"
+    )
+
+
+def exchange(one: Path, other: Path) -> bool:
+    """Swaps the names of two directories in one step; False where `other` is not there."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    names = [AT_FDCWD, os.fsencode(one), AT_FDCWD, os.fsencode(other)]
+    if not libc.renameat2(*names, RENAME_EXCHANGE):
+        return True
+    code = ctypes.get_errno()
+    if code == errno.ENOENT:
+        return False
+    if code not in (errno.EINVAL, errno.ENOSYS):
+        raise OSError(code, os.strerror(code), str(other))
+    # A file system that cannot swap: for a moment there is no `other`.
+    aside = Path(tempfile.mkdtemp(prefix=f".{other.name}.old-", dir=other.parent))
+    try:
+        other.rename(aside / "old")
+        one.rename(other)
+        (aside / "old").rename(one)
+    except FileNotFoundError:
+        return False
+    finally:
+        if (aside / "old").exists() and not other.exists():
+            (aside / "old").rename(other)
+        shutil.rmtree(aside, ignore_errors=True)
+    return True
 
 
 def describe_os_error(error: OSError, action: str) -> str:

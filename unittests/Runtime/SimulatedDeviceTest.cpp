@@ -282,6 +282,24 @@ TEST_F(SimulatedDeviceTest, BrokenInterfaceIsExplained) {
   EXPECT_EQ(errorAfter("\"shape\": [32, 8]", "\"shape\": [32, \"8\"]"),
             file.string() + ": arguments[1].shape: expected a list of integers "
                             "but got [32,\"8\"]");
+  // 2^63 is no negative number, and 2^32 loops are not loop 0.
+  EXPECT_EQ(errorAfter("\"bytes_per_token\": 64, \"bytes\": 1024",
+                       "\"bytes_per_token\": 9223372036854775808"),
+            file.string() + ": dma[1].bytes_per_token: expected an integer but "
+                            "got 9223372036854775808");
+  EXPECT_EQ(errorAfter("\"map\": [[1], [0]]", "\"map\": [[1], [4294967296]]"),
+            file.string() + ": arguments[1].packing.map: expected a list of "
+                            "lists of loop numbers but got [[1],[4294967296]]");
+  // Their product is 2^64 bytes, which is 0 in 64 bits.
+  EXPECT_EQ(errorAfter("\"shape\": [8], \"buffer_shape\": [8]",
+                       "\"shape\": [2147483648, 2147483648]"),
+            file.string() + ": arguments[0].shape: expected fewer than 2^63 "
+                            "bytes but got 2147483648x2147483648");
+  // A third loop that lets all 256 elements pass three times.
+  EXPECT_EQ(errorAfter("\"trips\": [8, 2], \"steps\": [1, 16]",
+                       "\"trips\": [8, 2, 3], \"steps\": [1, 16, 1]"),
+            file.string() + ": arguments[1].packing: expected an order that "
+                            "fits the 1024 bytes of the argument");
   EXPECT_EQ(errorAfter("\"macs_fifo\": \"load_arg1_out\"",
                        "\"macs_fifo\": \"nowhere\""),
             file.string() + ": tasks[2].macs_fifo: expected the name of a fifo "

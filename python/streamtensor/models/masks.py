@@ -57,6 +57,11 @@ class MaskTable:
 
     def __init__(self, own: torch.Tensor) -> None:
         if own.dtype == torch.bool:
+            if not bool(own.diagonal(dim1=-2, dim2=-1).any()):
+                raise StreamTensorError(
+                    "the model gives its layers a boolean mask in which True hides a token; only "
+                    "masks that are added to scores, or in which True keeps a token, can be used"
+                )
             lowest = torch.finfo(torch.float32).min
             own = torch.zeros(own.shape).masked_fill(~own, lowest)
         self.own = own

@@ -18,6 +18,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from streamtensor.errors import StreamTensorError
+from streamtensor.models.survey import survey
 
 # Names that models of transformers use for the cache argument of a layer.
 CACHE_NAMES = ("cache", "past_key_values", "past_key_value", "layer_past")
@@ -102,6 +103,7 @@ class LayerStack:
         raise StreamTensorError(
             f"the layers of the model ({type(self.layers[0]).__name__}) take no cache argument; "
             f"expected one named {', '.join(CACHE_NAMES)}"
+            + survey(self.model, [(self.name, self.layers)])
         )
 
     @contextlib.contextmanager
@@ -221,10 +223,12 @@ class LayerStack:
 def find_layers(model: torch.nn.Module, count: int) -> tuple[str, list[torch.nn.Module]]:
     """Returns the name and the elements of the largest list of `count` equal blocks."""
     best: tuple[int, str, list[torch.nn.Module]] | None = None
+    unequal: list[tuple[str, list[torch.nn.Module]]] = []
     for name, module in model.named_modules():
         if not isinstance(module, torch.nn.ModuleList) or len(module) != count:
             continue
         if len({type(layer) for layer in module}) != 1:
+            unequal.append((name, list(module)))
             continue
         size = sum(tensor.numel() for tensor in (*module.parameters(), *module.buffers()))
         if best is None or size > best[0]:
@@ -232,6 +236,6 @@ def find_layers(model: torch.nn.Module, count: int) -> tuple[str, list[torch.nn.
     if best is None:
         raise StreamTensorError(
             f"the model {type(model).__name__} has no list of {count} equal layers; only decoders "
-            "that repeat one block can be split"
+            "that repeat one block can be split" + survey(model, unequal)
         )
     return best[1], best[2]

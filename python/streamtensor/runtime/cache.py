@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import hashlib
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from streamtensor.designs import MODEL_JSON
+from streamtensor.errors import StreamTensorError
 from streamtensor.manifest import write_json
 from streamtensor.models.compiler import CompileOptions, compile_model
 from streamtensor.models.sources import ModelSource
+from streamtensor.output import describe_os_error
 from streamtensor.progress import say
 from streamtensor.toolchain import file_hash, find_tool
 
@@ -55,15 +60,37 @@ def compiled_model(source: ModelSource, options: CompileOptions) -> Path:
 
     It is made again when the compiler, the importer or the checkpoint changed.
     """
-    directory = cached_model(source, options)
-    if directory is not None:
-        say(f"using the compiled model in {directory}")
-        return directory
-    directory = cache_directory(source, options)
-    key = state_key(source)
-    compile_model(source, directory, options)
-    write_json(directory / STAMP, {"key": key})
-    return directory
+    wanted = cache_directory(source, options)
+    with locked(wanted):
+        directory = cached_model(source, options)
+        if directory is not None:
+            say(f"using the compiled model in {directory}")
+            return directory
+        key = state_key(source)
+        compile_model(source, wanted, options)
+        write_json(wanted / STAMP, {"key": key})
+    return wanted
+
+
+@contextlib.contextmanager
+def locked(directory: Path) -> Iterator[None]:
+    """Lets one process at a time make `directory`; a lock ends with its process.
+
+    Without it the second one would replace what the first one is running.
+    """
+    path = directory.with_name(f".{directory.name}.lock")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("w")
+    except OSError as error:
+        raise StreamTensorError(describe_os_error(error, f"write '{path}'")) from error
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"waiting for another process that compiles {directory.name}")
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def read_stamp(directory: Path) -> str | None:

@@ -22,6 +22,7 @@ from streamtensor.toolchain import describe_exit, find_tool
 from streamtensor.weights import tensor_bytes
 
 PROGRAM = "streamtensor-runtime"
+PATIENCE = 10.0
 DTYPES = {name: dtype for dtype, name in NAMES.items()}
 
 
@@ -52,8 +53,9 @@ class Runtime:
     def __enter__(self) -> Runtime:
         return self
 
-    def __exit__(self, *_: Any) -> None:
-        self.close()
+    def __exit__(self, kind: Any, *_: Any) -> None:
+        # Who interrupts does not wait for a build to end.
+        self.close(patience=PATIENCE if kind is None else 1)
 
     def request(
         self, op: str, tensors: Mapping[str, torch.Tensor] | None = None, **fields: Any
@@ -108,14 +110,14 @@ class Runtime:
             f"{describe_exit(PROGRAM, code)} during '{op}'; its own messages stand above"
         )
 
-    def close(self) -> None:
-        """Ends the process; it is killed when it does not end by itself."""
+    def close(self, patience: float = PATIENCE) -> None:
+        """Ends the process; it is killed when it does not end by itself in `patience` seconds."""
         if self.process.poll() is None:
             with contextlib.suppress(OSError):
                 self.process.stdin.write(b'{"op": "quit"}\n')
                 self.process.stdin.close()
             try:
-                self.process.wait(timeout=10)
+                self.process.wait(timeout=patience)
             except subprocess.TimeoutExpired:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(self.process.pid, 9)
