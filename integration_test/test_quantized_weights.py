@@ -83,7 +83,7 @@ def test_quantize_refuses(kind, change, message):
 
 
 def test_unknown_kind():
-    with pytest.raises(StreamTensorError, match="expected one of q4_0, q4_1, q8_0 but got 'q6_k'"):
+    with pytest.raises(StreamTensorError, match=r"expected one of q4_0, .* but got 'q6_k'"):
         quantize(torch.ones(4, 64), "q6_k")
 
 

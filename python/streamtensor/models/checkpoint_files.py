@@ -16,6 +16,7 @@ import torch
 
 from streamtensor.errors import StreamTensorError
 from streamtensor.models.gguf_header import read_gguf_header
+from streamtensor.models.gguf_names import cached_name_maps
 
 CONFIG = "config.json"
 SINGLE = "model.safetensors"
@@ -276,7 +277,8 @@ def refuse_unread(path: Path, model: torch.nn.Module) -> None:
     header = read_gguf_header(path)
     architecture = header.values["general.architecture"]
     processor = TENSOR_PROCESSORS.get(architecture, TensorProcessor)(config={})
-    known = get_gguf_hf_weights_map(model, processor)
+    with cached_name_maps():
+        known = get_gguf_hf_weights_map(model, processor)
     unread = sorted(name for name in header.shapes() if name not in known)
     if unread:
         raise StreamTensorError(

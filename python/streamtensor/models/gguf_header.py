@@ -49,13 +49,21 @@ class GgufTensor:
     size: int
 
 
+@dataclass(frozen=True)
+class GgufArray:
+    """What is read of an array, of which a file may have many: how many elements it has."""
+
+    length: int
+
+
 @dataclass
 class GgufHeader:
-    """The values of a file, where arrays are only counted, and its tensors in their order."""
+    """The values of a file, its tensors in their order, and where their data begins."""
 
     path: Path
     values: dict[str, Any] = field(default_factory=dict)
     tensors: list[GgufTensor] = field(default_factory=list)
+    begin: int = 0
 
     def shapes(self) -> dict[str, list[int]]:
         return {tensor.name: tensor.shape for tensor in self.tensors}
@@ -95,7 +103,7 @@ class Cursor:
             raise self.refuse(f"{what} is no UTF-8") from error
 
     def value(self, kind: int, what: str, nesting: int = 0) -> Any:
-        """Returns a value; of an array, of which there may be many, only its length."""
+        """Returns a value; of an array only its length."""
         if kind in SCALARS:
             return self.number(SCALARS[kind], what)
         if kind == STRING:
@@ -112,7 +120,7 @@ class Cursor:
         else:
             for _ in range(count):
                 self.value(kind, what, nesting + 1)
-        return count
+        return GgufArray(count)
 
 
 def read_gguf_header(path: Path) -> GgufHeader:
@@ -194,8 +202,8 @@ def check_data(cursor: Cursor, header: GgufHeader) -> None:
     alignment = header.values.get("general.alignment", DEFAULT_ALIGNMENT)
     if type(alignment) is not int or alignment <= 0 or alignment % 8:
         raise cursor.refuse(f"'general.alignment' is {alignment!r}, expected a multiple of 8")
-    begin = cursor.position + -cursor.position % alignment
-    size = len(cursor.data) - begin
+    header.begin = cursor.position + -cursor.position % alignment
+    size = len(cursor.data) - header.begin
     for tensor in header.tensors:
         if tensor.offset % alignment:
             raise cursor.refuse(

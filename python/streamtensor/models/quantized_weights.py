@@ -17,6 +17,8 @@ import numpy
 import torch
 
 from streamtensor.errors import StreamTensorError
+from streamtensor.models.gguf_header import GgufArray, GgufHeader, read_gguf_header
+from streamtensor.models.gguf_names import cached_name_maps
 
 GROUP = 32
 # Comparing a tensor with what was loaded takes a few times this many floats of memory.
@@ -204,28 +206,25 @@ def gguf_weights(path: Path, model: torch.nn.Module) -> dict[str, GroupedWeight]
     F16, Q6_K...) and of other than two dimensions are left out. Raises `StreamTensorError`
     with the name where groups differ in a bit from what was loaded.
     """
-    from gguf import GGUFReader
-    from transformers.modeling_gguf_pytorch_utils import get_gguf_hf_weights_map, read_field
+    from transformers.modeling_gguf_pytorch_utils import get_gguf_hf_weights_map
 
-    try:
-        reader = GGUFReader(str(path))
-        architecture = read_field(reader, "general.architecture")[0]
-    except Exception as error:
-        raise StreamTensorError(
-            f"'{path}' cannot be read as GGUF: {type(error).__name__}: {error}"
-        ) from error
-    processor = processor_of(architecture, reader)
-    mapping = get_gguf_hf_weights_map(model, processor)
+    header = read_gguf_header(path)
+    processor = processor_of(header)
+    with cached_name_maps():
+        mapping = get_gguf_hf_weights_map(model, processor)
     parameters = dict(model.named_parameters(remove_duplicate=False))
+    data = numpy.memmap(path, numpy.uint8, "r")
     found: dict[int, GroupedWeight] = {}
-    for tensor in reader.tensors:
-        kind = tensor.tensor_type.name.lower()
-        if kind not in FORMATS or tensor.data.ndim != 2:
+    for tensor in header.tensors:
+        kind = tensor.kind.lower()
+        if kind not in FORMATS or len(tensor.shape) != 2:
             continue
-        place = placement(processor, mapping, tensor.name, (tensor.shape[1], tensor.shape[0]))
+        place = placement(processor, mapping, tensor.name, (tensor.shape[0], tensor.shape[1]))
         if place is None or place.name not in parameters:
             continue
-        weight = place.apply(from_blocks(tensor.data, kind, tensor.name))
+        begin = header.begin + tensor.offset
+        blocks = data[begin : begin + tensor.size].reshape(tensor.shape[0], -1)
+        weight = place.apply(from_blocks(blocks, kind, tensor.name))
         parameter = parameters[place.name]
         require_equal(weight, parameter, place.name, tensor.name, path)
         found[id(parameter)] = weight
@@ -247,21 +246,21 @@ class Placement:
         return GroupedWeight(*parts, transposed=self.transposed)
 
 
-def processor_of(architecture: str, reader: Any) -> Any:
+def processor_of(header: GgufHeader) -> Any:
     """Returns transformers' own object that reorders the tensors of an architecture."""
     from transformers.modeling_gguf_pytorch_utils import (
         GGUF_TO_TRANSFORMERS_MAPPING,
         TENSOR_PROCESSORS,
         TensorProcessor,
-        read_field,
     )
 
     # Only what the file says: without its number of heads transformers reorders nothing.
     config = {}
+    architecture = header.values["general.architecture"]
     for key, name in GGUF_TO_TRANSFORMERS_MAPPING["config"].get(architecture, {}).items():
-        values = read_field(reader, f"{architecture}.{key}")
-        if name and len(values) == 1:
-            config[name] = values[0]
+        value = header.values.get(f"{architecture}.{key}")
+        if name and value is not None and not isinstance(value, GgufArray):
+            config[name] = value
     return TENSOR_PROCESSORS.get(architecture, TensorProcessor)(config=config)
 
 

