@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -21,6 +21,18 @@ def few_threads() -> None:
     import torch
 
     torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="module")
+def model_cache() -> Iterator[Path]:
+    """Where models are compiled to with the real tools; they stay between test runs, keyed by the
+    compiler's hash."""
+    directory = ROOT / ".cache" / "integration-test"
+    tools = os.environ.get("STREAMTENSOR_BIN_DIR") or str(ROOT / "build" / "bin")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("STREAMTENSOR_CACHE_DIR", str(directory))
+        patch.setenv("STREAMTENSOR_BIN_DIR", tools)
+        yield directory
 
 
 @pytest.fixture(scope="session")

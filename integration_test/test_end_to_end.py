@@ -30,25 +30,18 @@ from streamtensor.runtime.sampling import Sampler
 
 BIN = Path(os.environ.get("STREAMTENSOR_BIN_DIR", ROOT / "build" / "bin"))
 TOOLS = [BIN / f"streamtensor-{tool}" for tool in ("compile", "pack", "run", "runtime")]
-pytestmark = pytest.mark.skipif(
-    not all(tool.is_file() for tool in TOOLS), reason="the C++ tools are not built"
-)
+pytestmark = [
+    pytest.mark.skipif(
+        not all(tool.is_file() for tool in TOOLS), reason="the C++ tools are not built"
+    ),
+    pytest.mark.usefixtures("model_cache"),
+]
 
 TINY = "smollm2-135m-tiny"
 FAMILIES = [TINY, "gpt2-medium-tiny", "qwen2.5-0.5b-tiny", "tinyllama-1.1b-tiny", "gemma3-1b-tiny"]
 LENGTH = 48
 # Neither a power of two nor whole chunks.
 MOST = 123
-
-
-@pytest.fixture(scope="module", autouse=True)
-def cache() -> Iterator[Path]:
-    """Compiled models stay between test runs; they are keyed by the compiler's hash."""
-    directory = ROOT / ".cache" / "integration-test"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("STREAMTENSOR_CACHE_DIR", str(directory))
-        patch.setenv("STREAMTENSOR_BIN_DIR", str(BIN))
-        yield directory
 
 
 class Gated(nn.Module):
@@ -141,7 +134,7 @@ def test_evaluate(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def tiny(cache: Path) -> Path:
+def tiny(model_cache: Path) -> Path:
     """The directory of a compiled tiny model."""
     from streamtensor.models.compiler import CompileOptions
     from streamtensor.runtime.cache import compiled_model
@@ -181,7 +174,7 @@ def generator(tiny: Path) -> Iterator[Generator]:
 
 
 @pytest.fixture(scope="module")
-def long(cache: Path) -> Iterator[Generator]:
+def long(model_cache: Path) -> Iterator[Generator]:
     """A model of full and sliding layers, with room for the longest prompts here."""
     from streamtensor.models.compiler import CompileOptions
     from streamtensor.runtime.cache import compiled_model

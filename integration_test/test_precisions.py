@@ -10,15 +10,13 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy
 import pytest
 import torch
-from conftest import ROOT
-from design_runs import BIN, TOOLS_ARE_BUILT
+from design_runs import TOOLS_ARE_BUILT
 from gguf import GGMLQuantizationType, quants
 from torch import nn
 
@@ -35,6 +33,7 @@ from streamtensor.runtime.generation import Generation
 BLOCKS = ["q4_0", "q4_1", "q8_0"]
 CHANNELS = {"channel4": 7, "channel8": 127}
 KINDS = [*BLOCKS, *CHANNELS]
+pytestmark = pytest.mark.usefixtures("model_cache")
 needs_tools = pytest.mark.skipif(not TOOLS_ARE_BUILT, reason="the C++ tools are not built")
 
 
@@ -148,16 +147,6 @@ def test_chain_on_the_accelerator(kind: str, tmp_path: Path) -> None:
     want = module(x)
     # A code that falls on the other side of a half is far above this.
     assert (result - want).abs().max() <= 1e-5 * want.abs().max()
-
-
-@pytest.fixture(scope="module", autouse=True)
-def cache() -> Iterator[Path]:
-    """Compiled models stay between test runs; they are keyed by the compiler's hash."""
-    directory = ROOT / ".cache" / "integration-test"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("STREAMTENSOR_CACHE_DIR", str(directory))
-        patch.setenv("STREAMTENSOR_BIN_DIR", str(BIN))
-        yield directory
 
 
 def command(*arguments: Any) -> subprocess.CompletedProcess:
