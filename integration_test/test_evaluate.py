@@ -201,7 +201,7 @@ def test_refusals(
         raise AssertionError("compiled before the input was looked at")
 
     monkeypatch.setattr("streamtensor.runtime.cache.compiled_model", compiled)
-    configs.config_of("tinyllama-1.1b-tiny").save_pretrained("plain")
+    sources.random_model(configs.config_of("tinyllama-1.1b-tiny"), 0).save_pretrained("plain")
     if content is not None:
         Path("t.txt").write_bytes(content)
     got, out, err = evaluate("--text", "t.txt", *arguments.split())

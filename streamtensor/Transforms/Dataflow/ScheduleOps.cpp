@@ -628,18 +628,21 @@ private:
   ScheduleAttr decide(Operation *op) {
     SmallVector<ScheduleAttr> candidates = candidateSchedules(op);
     auto generic = dyn_cast<linalg::GenericOp>(op);
-    if (generic && !groupDims(generic).empty())
-      return decideGrouped(generic, candidates);
+    auto choose = [&](ArrayRef<ScheduleAttr> from) {
+      return generic && !groupDims(generic).empty()
+                 ? decideGrouped(generic, from)
+                 : cheapest(op, from);
+    };
     if (!generic || maxAccumulatorBytes <= 0)
-      return cheapest(op, candidates);
+      return choose(candidates);
     SmallVector<ScheduleAttr> fitting;
     llvm::copy_if(
         candidates, std::back_inserter(fitting), [&](ScheduleAttr candidate) {
           return accumulatorBytes(generic, candidate) <= maxAccumulatorBytes;
         });
     if (!fitting.empty())
-      return cheapest(op, fitting);
-    ScheduleAttr wanted = cheapest(op, candidates);
+      return choose(fitting);
+    ScheduleAttr wanted = choose(candidates);
     ScheduleAttr smaller =
         shrinkAccumulator(generic, wanted, maxAccumulatorBytes);
     op->setAttr(kScheduleReasonAttr,
