@@ -127,7 +127,11 @@ def test_export_refuses(run: Callable, spec: str, code: int, part: str) -> None:
         ("export model.py:make --output-dir out --outptu", 2, "streamtensor export: error: unrec"),
         ("export model.py:make --output-dir model.py", 1, "exists and is no directory"),
         ("compile . --output-dir out", 1, "is a directory without config.json"),
-        ("compile smollm2-135m-tiny --output-dir out --activations token", 1, "with f32"),
+        (
+            "compile smollm2-135m-tiny --output-dir out --activations token",
+            2,
+            "leave --activations out",
+        ),
         ("compile smollm2-135m-tiny --output-dir out --max-length x", 2, "above 0 but got 'x'"),
         ("compile smollm2-135m-tiny", 2, "--output-dir"),
         ("generate smollm2-135m-tiny --max-new-tokens 3", 2, "--prompt"),

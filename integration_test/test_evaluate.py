@@ -174,7 +174,7 @@ def save_word_tokenizer(directory: Path) -> list[str]:
         (
             b"abc",
             "smollm2-135m-tiny --tokens 2 --weights channel",
-            1,
+            2,
             "weights per channel only have",
         ),
         (

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 
 import torch
 
-from streamtensor.errors import StreamTensorError
+from streamtensor.errors import StreamTensorError, UsageError
 
 # Of the integer precisions: the kind of GGUF block that float weights become.
 BLOCKS = {"w8a8": "q8_0", "w4a8": "q4_1"}
@@ -50,9 +50,9 @@ class Precision:
                     f"expected {what} per {' or '.join(known)} but got '{chosen}'"
                 )
             if chosen != "group" and not self.is_quantized:
-                raise StreamTensorError(
+                raise UsageError(
                     f"{what} per {chosen} only have a meaning with {' or '.join(BLOCKS)}, not "
-                    f"with {self.name}"
+                    f"with {self.name}; leave --{what} out or ask for such a --precision"
                 )
 
     @property

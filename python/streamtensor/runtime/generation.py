@@ -91,11 +91,12 @@ def check_request(
 
 def check_ids(description: ModelDescription, ids: Sequence[int]) -> None:
     """Fails where an id is outside of the model's vocabulary."""
-    wrong = [token for token in ids if not 0 <= token < description.vocab_size]
-    if wrong:
-        raise StreamTensorError(
-            f"expected token ids from 0 to {description.vocab_size - 1} but got {wrong[0]}"
-        )
+    for place, token in enumerate(ids):
+        if not 0 <= token < description.vocab_size:
+            raise StreamTensorError(
+                f"expected token ids from 0 to {description.vocab_size - 1} but got {token} as id "
+                f"{place} of {len(ids)}; it belongs to another tokenizer"
+            )
 
 
 def check_length(prompt: int, max_new_tokens: int, max_length: int) -> None:
@@ -105,8 +106,8 @@ def check_length(prompt: int, max_new_tokens: int, max_length: int) -> None:
     if needed > max_length:
         raise StreamTensorError(
             f"a prompt of {prompt} tokens and {max_new_tokens} new ones need {needed} positions "
-            f"but the model is compiled for {max_length}; shorten them or compile with "
-            f"--max-length {needed}"
+            f"but the model is compiled for {max_length}; shorten them or, where the model has as "
+            f"many positions, compile with --max-length {needed}"
         )
 
 
