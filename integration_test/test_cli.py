@@ -163,6 +163,12 @@ def test_tools_that_are_not_built(run: Callable, monkeypatch: pytest.MonkeyPatch
     assert code == 1 and "there is no 'streamtensor-run' in" in err
 
 
+def test_commands_begin_without_pytorch() -> None:
+    """It takes seconds to import, and `--help` and wrong usage need none of it."""
+    code = "import sys, streamtensor.cli; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
 def test_generate_and_check(run: Callable) -> None:
     arguments = ["generate", "smollm2-135m-tiny", "--prompt", "Hello", "--max-new-tokens", 6]
     code, out, err = run(*arguments, "--check", "--json", "result.json", "--max-length", 32)

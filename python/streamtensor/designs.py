@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from streamtensor.errors import StreamTensorError, UsageError
+from streamtensor.precision import Precision
 
 MODEL_JSON = "model.json"
 # What a model.json says its content is; the runtime reads no other.
@@ -111,15 +112,11 @@ def chunks_of(length: int, chunk: int) -> Iterator[tuple[int, int]]:
 
 def check_precision_of(compiled: Compiled, options: argparse.Namespace) -> None:
     """Fails where the options ask for another precision than `compiled` has."""
-    own = {"name": "f32", "activations": "group", "weights": "group", "cache": "own"}
+    own = Precision().to_json()
     if compiled.is_model:
         own |= read_json(compiled.directory / MODEL_JSON).get("precision", {})
-    for flag, key in (
-        ("precision", "name"),
-        ("activations", "activations"),
-        ("weights", "weights"),
-        ("cache", "cache"),
-    ):
+    for key in own:
+        flag = "precision" if key == "name" else key
         asked = getattr(options, flag, None)
         if asked is not None and asked != own[key]:
             raise UsageError(

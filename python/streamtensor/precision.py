@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-
-import torch
+from typing import TYPE_CHECKING
 
 from streamtensor.errors import StreamTensorError, UsageError
+
+if TYPE_CHECKING:
+    import torch
 
 # Of the integer precisions: the kind of GGUF block that float weights become.
 BLOCKS = {"w8a8": "q8_0", "w4a8": "q4_1"}
 CHANNELS = {"w8a8": "channel8", "w4a8": "channel4"}
-FLOATS = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
+# Names of PyTorch's types: it takes seconds to import, and the command line needs these names.
+FLOATS = {"f32": "float32", "f16": "float16", "bf16": "bfloat16"}
 PRECISIONS = (*FLOATS, *BLOCKS)
 # How many activations share a scale: 32 along the reduction, or all of a token.
 ACTIVATIONS = ("group", "token")
 # How many weights share a scale: 32 along the reduction, or all of an output channel.
 WEIGHTS = ("group", "channel")
 # What keys and values are kept in: what layers make of them, or 16 bits.
-CACHES = {"own": None, "f16": torch.float16}
+CACHES = ("own", "f16")
 # The largest difference of two results, over the largest value, that rounding explains: of a
 # whole model, and of one layer. Where activations are quantized, a sum that differs in its last
 # place can fall on the other side of a half: one code of 127 changes, and with it what follows.
@@ -58,7 +61,7 @@ class Precision:
     @property
     def cache_dtype(self) -> torch.dtype | None:
         """The type of the cache's rows, None for what the layers make."""
-        return CACHES[self.cache]
+        return None if self.cache == "own" else float_type(self.cache)
 
     @property
     def layer_rounding(self) -> float:
@@ -84,7 +87,7 @@ class Precision:
     @property
     def dtype(self) -> torch.dtype:
         """The type of what is not quantized."""
-        return FLOATS.get(self.name, torch.float32)
+        return float_type(self.name if self.name in FLOATS else "f32")
 
     @property
     def per_token(self) -> bool:
@@ -102,6 +105,13 @@ class Precision:
     @staticmethod
     def from_json(value: dict[str, str]) -> Precision:
         return Precision(**value)
+
+
+def float_type(name: str) -> torch.dtype:
+    """Returns PyTorch's type of a name in `FLOATS`."""
+    import torch
+
+    return getattr(torch, FLOATS[name])
 
 
 def check_precision(precision: str) -> None:

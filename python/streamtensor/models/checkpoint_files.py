@@ -16,7 +16,7 @@ import torch
 
 from streamtensor.errors import StreamTensorError
 from streamtensor.models.gguf_header import read_gguf_header
-from streamtensor.models.gguf_names import cached_name_maps
+from streamtensor.models.gguf_names import parameter_names, processor_of
 
 CONFIG = "config.json"
 SINGLE = "model.safetensors"
@@ -268,17 +268,9 @@ def refuse_unread(path: Path, model: torch.nn.Module) -> None:
 
     Without them the model would be another one, as with the rotary factors of Llama 3.
     """
-    from transformers.modeling_gguf_pytorch_utils import (
-        TENSOR_PROCESSORS,
-        TensorProcessor,
-        get_gguf_hf_weights_map,
-    )
-
     header = read_gguf_header(path)
     architecture = header.values["general.architecture"]
-    processor = TENSOR_PROCESSORS.get(architecture, TensorProcessor)(config={})
-    with cached_name_maps():
-        known = get_gguf_hf_weights_map(model, processor)
+    known = parameter_names(model, processor_of(header))
     unread = sorted(name for name in header.shapes() if name not in known)
     if unread:
         raise StreamTensorError(
@@ -288,17 +280,19 @@ def refuse_unread(path: Path, model: torch.nn.Module) -> None:
         )
 
 
+def is_finite(values: torch.Tensor) -> bool:
+    """Whether a tensor has no infinity and no NaN."""
+    # A sum is finite only if all elements are; this takes one pass and no memory.
+    return not values.is_floating_point() or bool(values.sum(dtype=torch.float64).isfinite())
+
+
 def refuse_not_finite(path: Path, model: torch.nn.Module) -> None:
     """Refuses weights with an infinity or NaN; all of them at once.
 
     Buffers are left alone: masks may well be infinite.
     """
     bad = [
-        name
-        for name, parameter in model.named_parameters()
-        # A sum is finite only if all elements are; this takes one pass and no memory.
-        if parameter.is_floating_point()
-        and not bool(parameter.detach().sum(dtype=torch.float64).isfinite())
+        name for name, parameter in model.named_parameters() if not is_finite(parameter.detach())
     ]
     if bad:
         raise StreamTensorError(

@@ -17,8 +17,9 @@ import numpy
 import torch
 
 from streamtensor.errors import StreamTensorError
-from streamtensor.models.gguf_header import GgufArray, GgufHeader, read_gguf_header
-from streamtensor.models.gguf_names import cached_name_maps
+from streamtensor.models.checkpoint_files import is_finite
+from streamtensor.models.gguf_header import read_gguf_header
+from streamtensor.models.gguf_names import parameter_names, processor_of
 
 GROUP = 32
 # Comparing a tensor with what was loaded takes a few times this many floats of memory.
@@ -155,8 +156,7 @@ def quantize_rows(values: torch.Tensor, bits: int) -> GroupedWeight:
 
 def require_finite(values: torch.Tensor, name: str) -> None:
     """Refuses a tensor with an infinity or NaN, and says where the first one is."""
-    # A sum is finite only if all elements are; this takes one pass and no memory.
-    if not values.is_floating_point() or bool(values.sum(dtype=torch.float64).isfinite()):
+    if is_finite(values):
         return
     bad = (~values.isfinite()).nonzero()
     if len(bad):
@@ -206,12 +206,9 @@ def gguf_weights(path: Path, model: torch.nn.Module) -> dict[str, GroupedWeight]
     F16, Q6_K...) and of other than two dimensions are left out. Raises `StreamTensorError`
     with the name where groups differ in a bit from what was loaded.
     """
-    from transformers.modeling_gguf_pytorch_utils import get_gguf_hf_weights_map
-
     header = read_gguf_header(path)
     processor = processor_of(header)
-    with cached_name_maps():
-        mapping = get_gguf_hf_weights_map(model, processor)
+    mapping = parameter_names(model, processor)
     parameters = dict(model.named_parameters(remove_duplicate=False))
     data = numpy.memmap(path, numpy.uint8, "r")
     found: dict[int, GroupedWeight] = {}
@@ -244,24 +241,6 @@ class Placement:
             weight = weight.select_rows(self.rows)
         parts = (weight.bits, weight.codes, weight.scale, weight.minimum, weight.offset)
         return GroupedWeight(*parts, transposed=self.transposed)
-
-
-def processor_of(header: GgufHeader) -> Any:
-    """Returns transformers' own object that reorders the tensors of an architecture."""
-    from transformers.modeling_gguf_pytorch_utils import (
-        GGUF_TO_TRANSFORMERS_MAPPING,
-        TENSOR_PROCESSORS,
-        TensorProcessor,
-    )
-
-    # Only what the file says: without its number of heads transformers reorders nothing.
-    config = {}
-    architecture = header.values["general.architecture"]
-    for key, name in GGUF_TO_TRANSFORMERS_MAPPING["config"].get(architecture, {}).items():
-        value = header.values.get(f"{architecture}.{key}")
-        if name and value is not None and not isinstance(value, GgufArray):
-            config[name] = value
-    return TENSOR_PROCESSORS.get(architecture, TensorProcessor)(config=config)
 
 
 def placement(

@@ -225,8 +225,9 @@ def capture_layer(
 
     The one program is checked against every layer of the model with that layer's own
     weights and host tensors, and against each kind of layer at the smallest and the
-    largest lengths; a layer that computes something else is an error. Layers that do without some tensors get
-    constants for them (`fillings.py`), of which `split` keeps account.
+    largest lengths; a layer that computes something else is an error. Layers that do
+    without some tensors get constants for them (`fillings.py`), of which `split` keeps
+    account.
     """
     example = traced_sizes(tokens, past, split.max_length)
     examples = LayerExamples(split, *example)

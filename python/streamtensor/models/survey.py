@@ -54,8 +54,8 @@ def run(model: torch.nn.Module, prefixes: tuple[str, ...]) -> tuple[dict[str, st
     """Runs the model on two tokens; returns what it uses that cannot be compiled.
 
     First the operators for which there is advice, {name: the first module that calls it}, then
-    the numbers of the layers that keep a state. Only modules whose names begin with one of `prefixes` count. A model that cannot be run by
-    itself gives what it did up to there.
+    the numbers of the layers that keep a state. Only modules whose names begin with one of
+    `prefixes` count. A model that cannot be run by itself gives what it did up to there.
     """
     found: dict[str, str] = {}
     states: list[int] = []
