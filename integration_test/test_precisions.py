@@ -281,8 +281,3 @@ def test_a_compiled_model_keeps_its_precision(tmp_path: Path) -> None:
     )
     assert done.returncode == 2
     assert "is compiled with --precision w4a8, not w8a8" in done.stderr
-
-
-def test_a_module_keeps_its_own_types(tmp_path: Path) -> None:
-    with pytest.raises(StreamTensorError, match="compiled in the precision that it has"):
-        streamtensor.compile(nn.Linear(4, 4), (torch.ones(1, 4),), precision="w4a8")

@@ -13,7 +13,7 @@ import torch
 
 from streamtensor.errors import StreamTensorError
 from streamtensor.module_compiler import INTERFACE, compile_module
-from streamtensor.precision import Precision, refuse_quantized_module
+from streamtensor.precision import DETAILS, Precision, module_precision
 from streamtensor.toolchain import run_tool
 from streamtensor.weights import write_safetensors
 
@@ -36,10 +36,15 @@ def compile(
     Without `output_dir`, a module becomes a module: one that computes the same, on the
     device as far as it can (`streamtensor.backend.module.CompiledModule`). With it, the
     whole of the module becomes one design in that directory, which is returned; so is
-    that of a language model, for which `options` are `max_length`, `chunk`,
-    `activations`, `weights`, `cache` and `random_weights` (a seed). Raises `StreamTensorError` with the reason; a directory
+    that of a language model. A `precision` other than f32 is that of a copy of the module
+    (`streamtensor.module_precision`); f32 leaves the module in the types that it has.
+
+    `options` are `activations` and `weights` (what shares a scale, see
+    `streamtensor.precision`), and of a language model also `max_length`, `chunk`, `cache`
+    and `random_weights` (a seed). Raises `StreamTensorError` with the reason; a directory
     is then as it was.
     """
+    details = {name: options.pop(name) for name in DETAILS if name in options}
     if isinstance(model, str):
         if output_dir is None:
             raise StreamTensorError(
@@ -49,18 +54,15 @@ def compile(
         from streamtensor.models.sources import resolve
 
         source = resolve(model, options.pop("random_weights", None))
-        details = ("activations", "weights", "cache")
-        chosen = Precision(
-            precision, **{name: options.pop(name) for name in details if name in options}
-        )
+        chosen = Precision(precision, **details)
         return compile_model(
             source, Path(output_dir), CompileOptions(target=target, precision=chosen, **options)
         )
-    refuse_quantized_module(precision)
+    chosen = module_precision(precision, **details)
     if options:
         raise TypeError(f"unexpected options for a module: {', '.join(options)}")
     if output_dir is not None:
-        compile_module(model, example_inputs, Path(output_dir), target, dynamic_shapes)
+        compile_module(model, example_inputs, Path(output_dir), target, dynamic_shapes, chosen)
         return Path(output_dir)
     if dynamic_shapes is not None:
         raise StreamTensorError(
@@ -69,7 +71,7 @@ def compile(
         )
     from streamtensor.backend.module import CompiledModule
 
-    return CompiledModule(model, example_inputs, target)
+    return CompiledModule(model, example_inputs, target, chosen)
 
 
 def run(

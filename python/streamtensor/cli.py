@@ -13,7 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from streamtensor.errors import StreamTensorError, UsageError
-from streamtensor.precision import ACTIVATIONS, CACHES, PRECISIONS, WEIGHTS, refuse_quantized_module
+from streamtensor.precision import (
+    ACTIVATIONS,
+    CACHES,
+    DETAILS,
+    PRECISIONS,
+    WEIGHTS,
+    module_precision,
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -157,10 +164,11 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
 def command_compile(options: argparse.Namespace) -> int:
     output = Path(options.output_dir)
     if is_factory(options.model):
-        refuse_quantized_module(options.precision or "f32")
+        given = {name: getattr(options, name) for name in ("precision", *DETAILS)}
+        precision = module_precision(**{name: each for name, each in given.items() if each})
         from streamtensor.module_compiler import compile_factory
 
-        print(compile_factory(options.model, output, options.target))
+        print(compile_factory(options.model, output, options.target, precision))
         return 0
     from streamtensor.models.compiler import compile_model, compile_options
     from streamtensor.models.sources import resolve

@@ -26,6 +26,7 @@ def export(
     *,
     dynamic_shapes: Any = None,
     function: str = "main",
+    tolerance: float = 1e-4,
 ) -> Path:
     """Exports `module` as called on `example_inputs` into `output_dir`.
 
@@ -33,13 +34,21 @@ def export(
     or one tensor. Parameters, buffers and constants become the first arguments of
     the function, the inputs follow; a None or a number among the inputs becomes a
     constant. `dynamic_shapes` is as for `torch.export.export`; each `Dim` needs a
-    `max`. Returns the directory. Raises `StreamTensorError` with the reason where
+    `max`. `tolerance` is the largest difference between the module and its graph, over the
+    largest value of a result, that counts as rounding. Returns the directory. Raises `StreamTensorError` with the reason where
     the module cannot be exported; the directory is then as it was.
     """
     destination = Path(output_dir)
     check_replaceable(destination, [manifest.MODULE])
     args, kwargs = split_inputs(example_inputs)
-    program = capture(module, args, kwargs, function=function, dynamic_shapes=dynamic_shapes)
+    program = capture(
+        module,
+        args,
+        kwargs,
+        function=function,
+        dynamic_shapes=dynamic_shapes,
+        tolerance=tolerance,
+    )
     text = lower(program)
     write(destination, program, text)
     return destination

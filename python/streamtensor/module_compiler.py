@@ -14,6 +14,7 @@ from streamtensor.errors import StreamTensorError
 from streamtensor.exporter import export, load_factory
 from streamtensor.manifest import MANIFEST, MODULE
 from streamtensor.output import check_replaceable, replace_directory
+from streamtensor.precision import UNCHANGED, Precision
 from streamtensor.progress import step
 from streamtensor.toolchain import run_tool
 
@@ -21,20 +22,36 @@ from streamtensor.toolchain import run_tool
 INTERFACE = "interface.json"
 
 
-def compile_factory(spec: str, output_dir: Path, target: str) -> Path:
+def compile_factory(
+    spec: str, output_dir: Path, target: str, precision: Precision = UNCHANGED
+) -> Path:
     """Exports FILE.py:FACTORY and compiles it; returns the path of interface.json."""
     module, inputs, dynamic_shapes = load_factory(spec)
-    return compile_module(module, inputs, output_dir, target, dynamic_shapes)
+    return compile_module(module, inputs, output_dir, target, dynamic_shapes, precision)
 
 
 def compile_module(
-    module: torch.nn.Module, inputs: Any, output_dir: Path, target: str, dynamic_shapes: Any = None
+    module: torch.nn.Module,
+    inputs: Any,
+    output_dir: Path,
+    target: str,
+    dynamic_shapes: Any = None,
+    precision: Precision = UNCHANGED,
 ) -> Path:
-    """Exports a module and compiles it; returns the path of interface.json."""
+    """Exports a module and compiles it; returns the path of interface.json.
+
+    In f32 it is compiled in the types that it has, otherwise as a copy in `precision`.
+    """
+    rounding = {}
+    if precision != UNCHANGED:
+        from streamtensor.module_precision import in_precision
+
+        module, inputs = in_precision(module, inputs, precision)
+        rounding = {"tolerance": precision.layer_rounding}
 
     def write(directory: Path) -> None:
         with step("exporting the module"):
-            export(module, inputs, directory, dynamic_shapes=dynamic_shapes)
+            export(module, inputs, directory, dynamic_shapes=dynamic_shapes, **rounding)
 
     return compile_into(output_dir, target, write)
 

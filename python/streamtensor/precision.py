@@ -22,6 +22,8 @@ ACTIVATIONS = ("group", "token")
 WEIGHTS = ("group", "channel")
 # What keys and values are kept in: what layers make of them, or 16 bits.
 CACHES = ("own", "f16")
+# What a precision is asked for beside its name.
+DETAILS = ("activations", "weights", "cache")
 # The largest difference of two results, over the largest value, that rounding explains: of a
 # whole model, and of one layer. Where activations are quantized, a sum that differs in its last
 # place can fall on the other side of a half: one code of 127 changes, and with it what follows.
@@ -122,15 +124,21 @@ def check_precision(precision: str) -> None:
         )
 
 
-def refuse_quantized_module(precision: str) -> None:
-    """Raises `StreamTensorError` for a precision that a module of one's own cannot have.
+# Of a module of one's own: it stays in the types that it has.
+UNCHANGED = Precision()
 
-    A module is compiled as it is: its own types are its precision.
+
+def module_precision(
+    precision: str = "f32", activations: str = "group", weights: str = "group", cache: str = "own"
+) -> Precision:
+    """Returns the precision of a module of one's own, which has no cache.
+
+    Raises `StreamTensorError` for names that are unknown, or have no meaning together.
     """
-    check_precision(precision)
-    if precision != "f32":
-        raise StreamTensorError(
-            f"a module is compiled in the precision that it has, so '{precision}' cannot be asked "
-            "for; convert the module itself (module.half(), quantized layers), or compile a "
-            "language model by its name or directory"
+    if cache != "own":
+        raise UsageError(
+            f"a cache in {cache} can only be asked for with a language model by its name or "
+            "directory: in a module of one's own, keys and values are inputs and results like any "
+            "other; leave --cache out"
         )
+    return Precision(precision, activations, weights)

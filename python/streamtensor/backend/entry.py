@@ -26,7 +26,7 @@ from streamtensor.dtypes import dtype_name
 from streamtensor.errors import StreamTensorError
 from streamtensor.importer.locations import TORCH_ROOT, short_path
 from streamtensor.importer.tracing import first_line
-from streamtensor.precision import refuse_quantized_module
+from streamtensor.precision import check_precision
 from streamtensor.progress import say
 from streamtensor.toolchain import find_tool
 
@@ -51,7 +51,8 @@ def streamtensor(
 ) -> Callable:
     """The function that torch.compile calls with each graph.
 
-    `options` are `target` (a device) and `precision` (f32). Raises `StreamTensorError`
+    `options` are `target` (a device) and `precision`, which is f32: types stay what they are
+    in the graph. Raises `StreamTensorError`
     for other options and where the compiler is not built.
     """
     options = dict(keywords.pop("options", None) or {})
@@ -69,7 +70,14 @@ def check_options(options: dict[str, Any]) -> dict[str, Any]:
             f"expected options of the backend from {', '.join(OPTIONS)} but got "
             f"{', '.join(map(repr, unknown))}"
         )
-    refuse_quantized_module(options.pop("precision", "f32"))
+    precision = options.pop("precision", "f32")
+    check_precision(precision)
+    if precision != "f32":
+        raise StreamTensorError(
+            "torch.compile hands over graphs, whose weights belong to the model, so the precision "
+            f"'{precision}' cannot be asked for here; use streamtensor.compile(model, "
+            f"example_inputs, precision='{precision}'), which converts a copy of the model"
+        )
     return options
 
 

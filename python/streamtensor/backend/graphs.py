@@ -114,13 +114,29 @@ def fill_by_shape(node: torch.fx.Node) -> None:
 
 
 def macs_of(node: torch.fx.Node) -> int:
-    """Multiply-accumulates of a product or convolution by PyTorch's own count; else 0."""
+    """Multiply-accumulates of a product or convolution by PyTorch's own count; else 0.
+
+    PyTorch knows none of whole numbers: of a quantized product, it is the products that are summed.
+    """
     if node.op != "call_function" or not isinstance(node.target, torch._ops.OpOverload):
         return 0
     values = torch.fx.node.map_arg((node.args, node.kwargs), lambda each: each.meta.get("val"))
     if node.target.overloadpacket in (aten.mv, aten.dot):
         return math.prod(values[0][0].shape)
+    if is_quantized_product(node):
+        return node.args[0].meta["val"].numel()
     formula = flop_registry.get(node.target.overloadpacket)
     if formula is None:
         return 0
     return int(formula(*values[0], **values[1], out_val=node.meta.get("val"))) // 2
+
+
+def is_quantized_product(node: torch.fx.Node) -> bool:
+    """Tells the sum of products of integers that `GroupedLinear` makes."""
+    if node.target is not aten.sum.dim_IntList or node.args[0].target is not aten.mul.Tensor:
+        return False
+    operands = node.args[0].args
+    return all(
+        isinstance(each, torch.fx.Node) and each.meta["val"].dtype == torch.int32
+        for each in operands
+    )

@@ -38,6 +38,7 @@ from streamtensor.backend.programs import (
     refused_operators,
 )
 from streamtensor.importer.lowering import LoweringFailed, UnsupportedOperators, lower
+from streamtensor.models.quantized_linear import GroupedLinear
 from streamtensor.toolchain import ToolFailed
 
 SHARE = "it is a view of a weight that is too large for one design"
@@ -75,7 +76,7 @@ class Splitter:
         weight_nodes = {node for node in self.graph.nodes if node.name in weights}
         tables = prepares_tables(self.graph, weight_nodes, set(self.reasons))
         for node in tables:
-            if node not in self.blocks:
+            if node not in self.blocks and not unpacks_weights(node):
                 self.reasons.setdefault(node, TABLES)
 
     def label(self, node: torch.fx.Node) -> Hashable | None:
@@ -203,6 +204,11 @@ class Splitter:
             if node in self.reasons:
                 by_reason.setdefault(self.reasons[node], []).append(node)
         return listed + [describe_part(HOST, nodes, reason) for reason, nodes in by_reason.items()]
+
+
+def unpacks_weights(node: torch.fx.Node) -> bool:
+    """Tells what a quantized layer makes of its weights, which are large and belong to it."""
+    return any(kind == GroupedLinear.__name__ for _, kind in module_paths(node))
 
 
 def why_not_worth_it(nodes: list[torch.fx.Node], has_products: bool) -> str | None:

@@ -18,10 +18,9 @@ from streamtensor.errors import StreamTensorError
 from streamtensor.importer.locations import TORCH_ROOT, short_path
 
 # What calls the user's code; a failure is never its place.
-OWN_CODE = (
-    str(Path(__file__).resolve().parent),
-    str(Path(__file__).resolve().parent.parent / "exporter.py"),
-)
+PACKAGE = Path(__file__).resolve().parent.parent
+CALLERS = ("importer", "exporter.py", "module_precision.py", "backend/module.py")
+OWN_CODE = tuple(str(PACKAGE / name) for name in CALLERS)
 
 
 def trace(

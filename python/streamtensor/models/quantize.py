@@ -110,6 +110,19 @@ def replace(
     if not is_linear(module):
         result.left.append(f"{path}: a {type(module).__name__} is no plain linear layer")
         return
+    parent, _, leaf = path.rpartition(".")
+    linear = grouped_linear(module, stored, precision, result, name)
+    setattr(root.get_submodule(parent), leaf, linear)
+
+
+def grouped_linear(
+    module: torch.nn.Module,
+    stored: GroupedWeight | None,
+    precision: Precision,
+    result: Quantization,
+    name: str,
+) -> GroupedLinear:
+    """Returns what stands for a linear layer, with `stored` as its weight or its own quantized."""
     # Linear keeps [out, in]; GPT-2's Conv1D keeps [in, out].
     weight = module.weight if isinstance(module, torch.nn.Linear) else module.weight.t()
     columns = weight.shape[1]
@@ -122,6 +135,4 @@ def replace(
         filled = torch.nn.functional.pad(weight.detach(), (0, -columns % GROUP))
         grouped = quantize(filled, kind, name)
         result.add(f"weights quantized to {kind}")
-    linear = GroupedLinear(grouped, columns, module.bias, precision.per_token)
-    parent, _, leaf = path.rpartition(".")
-    setattr(root.get_submodule(parent), leaf, linear.eval())
+    return GroupedLinear(grouped, columns, module.bias, precision.per_token).eval()

@@ -7,8 +7,8 @@ called, with one scale for each group of 32 or for each token. With w = d * q + 
     y[n] = sum over g of s[g] * (d[n, g] * dot[n, g] + m[n, g] * sum of x8 in g),
 
 where dot is the sum of products of integers, which is exact, and s is the scale of the
-activations. The exported program multiplies integers, as an accelerator does. Called as usual,
-the module has the products from a matrix product of floats, which is as exact: whole numbers
+activations. Exported, or seen by torch.compile, it multiplies integers, as an accelerator does.
+Called as usual, the module has the products from a matrix product of floats, which is as exact: whole numbers
 below 2^24 in any order. All other operations are the same.
 """
 
@@ -25,7 +25,7 @@ SMALLEST = 1e-30
 # Rows beyond this many are filled up to a multiple of it, so that tokens of a stream come out
 # even; the product of the additional rows is cut off.
 ROWS = 64
-# Floats that a call outside of an export holds for the terms of the sum: 256 MB.
+# Floats that a usual call holds for the terms of the sum: 256 MB.
 MOST_TERMS = 1 << 26
 
 
@@ -86,18 +86,19 @@ class GroupedLinear(torch.nn.Module):
 
     def by_integers(self, codes: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
         """The product [..., all rows] of quantized activations."""
-        if torch.compiler.is_exporting():
+        if torch.compiler.is_compiling():
             x8 = codes.to(torch.int8)
             total = x8.to(torch.int32).sum(-1, dtype=torch.int32).to(torch.float32)
             return self.scaled(self.dot(x8).to(torch.float32), total, scale)
         lead = codes.shape[:-2]
-        codes, scale = codes.flatten(0, -3), scale.flatten(0, -2)
+        codes = codes.reshape(-1, self.groups, GROUP)
+        scale = scale.reshape(-1, scale.shape[-1])
         count = max(1, MOST_TERMS // (self.codes.shape[0] * self.groups))
         parts = [
             self.scaled(self.dot_of_floats(part), part.sum(-1), scales)
             for part, scales in zip(codes.split(count), scale.split(count), strict=True)
         ]
-        return torch.cat(parts).reshape(*lead, -1)
+        return torch.cat(parts).reshape(*lead, self.codes.shape[0])
 
     def dot(self, x8: torch.Tensor) -> torch.Tensor:
         """Sums of products within each group: [..., groups, 32] -> [..., rows, groups], int32."""
