@@ -157,6 +157,34 @@ def test_bad_arguments(run: Callable, arguments: str, code: int, part: str) -> N
     assert not Path("out").exists()
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "compile MODEL --output-dir out",
+        "simulate MODEL",
+        "generate MODEL --prompt-ids 1 --max-new-tokens 1",
+        "evaluate MODEL --text model.py --tokens 2",
+    ],
+    ids=lambda command: command.split()[0],
+)
+@pytest.mark.parametrize(
+    ("model", "what"),
+    [
+        ("models/llama", "directory"),
+        ("./llama", "directory"),
+        ("llama.gguf", "file"),
+        ("models/llama.gguf", "file"),
+    ],
+)
+def test_paths_that_lead_nowhere(run: Callable, command: str, model: str, what: str) -> None:
+    code, out, err = run(*command.replace("MODEL", model, 1).split())
+    assert (code, out) == (1, "")
+    (line,) = err.splitlines()
+    assert line.startswith(f"streamtensor: error: there is no {what} '{model}'; expected a check")
+    assert "nothing is downloaded, or one of smollm2-135m," in line
+    assert not Path("out").exists()
+
+
 def test_tools_that_are_not_built(run: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STREAMTENSOR_BIN_DIR", str(Path.cwd()))
     code, _, err = run("run", "design", "--inputs", "a", "--outputs", "b")

@@ -22,6 +22,7 @@ from conftest import ROOT
 
 from streamtensor import StreamTensorError
 from streamtensor.designs import MODEL_JSON
+from streamtensor.importer.diagnosis import ADVICE, DEFAULT_ADVICE, NUMBER_ADVICE
 from streamtensor.importer.lowering import lower
 from streamtensor.models import sources
 from streamtensor.models.compiler import CompileOptions, compile_model, layer_sizes
@@ -267,7 +268,7 @@ def test_layers_that_cut_their_own_masks() -> None:
     sizes = layer_sizes(CompileOptions(max_length=LENGTH, chunk=CHUNK), split)
     with pytest.raises(
         StreamTensorError,
-        match=r"modeling_gpt_neo.py:\d+ .* at an offset that is known at run time",
+        match=r"modeling_gpt_neo.py:\d+ .* at an offset that is known at run time only; no option",
     ):
         capture_layer(split, *sizes)
 
@@ -279,12 +280,25 @@ def refusal(config: Any) -> str:
     return str(caught.value)
 
 
+def assert_for_owners(message: str) -> None:
+    """Nobody who has a checkpoint edits the code of its model."""
+    assert message.endswith("docs/language-models.md says which can be compiled")
+    for advice in [text for _, text in ADVICE] + [NUMBER_ADVICE, DEFAULT_ADVICE]:
+        assert advice not in message
+
+
 def test_mixture_of_experts() -> None:
     """Every operator of the router and the experts, in one message."""
     config = transformers.MixtralConfig(**SIZES, num_key_value_heads=2, num_local_experts=4)
     message = refusal(config)
-    for part in ("aten.topk.default at", "aten.sort.default at", "aten.histc.default at"):
-        assert message.count(part) == 1
+    operators = ("aten.topk", "aten.sort", "aten.histc", "transformers.grouped_mm_fallback")
+    for part in operators:
+        assert message.count(f"{part}.default at") == 1
+    lines = message.splitlines()
+    # A headline, a line for each operator, and what the owner of a checkpoint can do.
+    assert lines[0] == f"{len(lines) - 2} unsupported operators"
+    assert len({line.split(": ")[0] for line in lines[1:-1]}) == len(lines) - 2
+    assert_for_owners(message)
     assert "(mlp.gate)" in message and "(mlp.experts)" in message
 
 
@@ -307,10 +321,11 @@ def test_layers_of_several_kinds() -> None:
         "no list of 2 equal layers",
         "layers 0 keep a state of fixed size",
         "2 kinds: JambaMambaDecoderLayer (such as layer 0), JambaAttentionDecoderLayer (such as",
-        "aten.topk.default in model.layers.1.feed_forward.router: return the tensor it selects",
-        "aten.cumsum.default in model.layers.1.feed_forward.experts: multiply by a triangular",
+        "aten.topk.default in model.layers.1.feed_forward.router\n",
+        "aten.cumsum.default in model.layers.1.feed_forward.experts\n",
     ):
         assert part in message
+    assert_for_owners(message)
 
 
 def test_states_instead_of_a_cache() -> None:
@@ -318,6 +333,7 @@ def test_states_instead_of_a_cache() -> None:
         transformers.MambaConfig(vocab_size=64, hidden_size=32, state_size=8, num_hidden_layers=2)
     )
     assert "layers 0, 1 keep a state of fixed size instead of keys and values" in message
+    assert_for_owners(message)
 
 
 def test_a_mask_that_hides_where_it_is_true() -> None:

@@ -46,17 +46,22 @@ ADVICE = (
     ),
 )
 NUMBER_ADVICE = "pass the number in as an input, or export with a fixed size"
+# For a part of a language model, whose code is not the user's.
+OTHER_MODEL = (
+    "no option changes that: take another model, such as a dense one instead of a mixture of "
+    "experts; docs/language-models.md says which can be compiled"
+)
 DEFAULT_ADVICE = "rewrite it with supported operators, or compute it on the host and pass it in"
 
 
 @dataclass
 class Finding:
-    """One operator that cannot be compiled."""
+    """One operator that cannot be compiled; `advice` is for the author of a module."""
 
     operator: str
     line: ModelLine
     reason: str
-    advice: str
+    advice: str | None
 
 
 def diagnose(
@@ -64,7 +69,10 @@ def diagnose(
     lower_graph: Callable[[torch.fx.Graph, str], str],
     foreign_ops: Callable[[str], list[str]],
 ) -> list[Finding]:
-    """Returns the unsupported operators of `program` in the order of its graph."""
+    """Returns the unsupported operators of `program` in the order of its graph.
+
+    An operator that a line calls with several types is one of them.
+    """
     calls = distinct_calls(program.graph)
     reasons: dict[int, str] = {}
 
@@ -85,15 +93,16 @@ def diagnose(
         last = started[-1] if started else start
         reasons[last] = f"torch-mlir crashes on it ({result.error})"
         start = last + 1
-    return [
+    found = [
         Finding(
             operator_name(calls[index]),
             model_line(calls[index], program.prefix),
             reasons[index],
-            NUMBER_ADVICE if is_number(calls[index]) else advice(operator_name(calls[index])),
+            None if program.is_part_of_model else advice_for(calls[index]),
         )
         for index in sorted(reasons)
     ]
+    return [each for index, each in enumerate(found) if each not in found[:index]]
 
 
 def distinct_calls(graph: torch.fx.Graph) -> list[torch.fx.Node]:
@@ -186,6 +195,10 @@ def is_number(node: torch.fx.Node) -> bool:
 
 def operator_name(node: torch.fx.Node) -> str:
     return node.target.__name__ if is_number(node) else str(node.target)
+
+
+def advice_for(node: torch.fx.Node) -> str:
+    return NUMBER_ADVICE if is_number(node) else advice(operator_name(node))
 
 
 def advice(name: str) -> str:

@@ -13,6 +13,7 @@ from torch.export.graph_signature import InputKind
 from torch.utils import _pytree as pytree
 
 from streamtensor.errors import StreamTensorError
+from streamtensor.importer.diagnosis import OTHER_MODEL
 from streamtensor.importer.locations import model_line
 
 
@@ -180,5 +181,5 @@ def refuse_runtime_offsets(graph: torch.fx.Graph, prefix: str) -> None:
         if isinstance(node.args[2], torch.fx.Node):
             raise StreamTensorError(
                 f"{model_line(node, prefix)} takes a part of a tensor at an offset that is known "
-                "at run time only; pass that part in as an input"
+                f"at run time only; {OTHER_MODEL if prefix else 'pass that part in as an input'}"
             )

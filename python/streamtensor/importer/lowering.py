@@ -9,7 +9,7 @@ import torch
 
 from streamtensor.errors import StreamTensorError
 from streamtensor.importer.child import ChildResult, run_in_child
-from streamtensor.importer.diagnosis import Finding, diagnose, first_diagnostic
+from streamtensor.importer.diagnosis import OTHER_MODEL, Finding, diagnose, first_diagnostic
 from streamtensor.importer.locations import model_line
 from streamtensor.importer.program import Program
 
@@ -116,7 +116,10 @@ def describe(findings: list[Finding]) -> str:
     noun = "operator" if count == 1 else "operators"
     lines = [f"{count} unsupported {noun}"]
     for finding in findings:
-        lines.append(f"  {finding.operator} at {finding.line}: {finding.reason}; {finding.advice}")
+        line = f"  {finding.operator} at {finding.line}: {finding.reason}"
+        lines.append(f"{line}; {finding.advice}" if finding.advice else line)
+    if any(finding.advice is None for finding in findings):
+        lines.append(f"  {OTHER_MODEL}")
     return "\n".join(lines)
 
 

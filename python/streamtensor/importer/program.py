@@ -73,6 +73,11 @@ class Program:
     notes: list[str] = field(default_factory=list)
 
     @property
+    def is_part_of_model(self) -> bool:
+        """Whether a wrapper of ours holds a part of a language model, or a module is the user's."""
+        return bool(self.prefix)
+
+    @property
     def weights(self) -> list[Argument]:
         return [argument for argument in self.arguments if argument.role == "weight"]
 

@@ -92,9 +92,15 @@ def resolve(model: str, seed: int | None) -> ModelSource:
         raise StreamTensorError(
             f"expected a checkpoint directory or a .gguf file but got the file '{model}'{hint}"
         )
+    known = ", ".join(configs.known_names())
+    if path.suffix == ".gguf" or "/" in model:
+        what = "file" if path.suffix == ".gguf" else "directory"
+        raise StreamTensorError(
+            f"there is no {what} '{model}'; expected a checkpoint directory or a .gguf file that is "
+            f"here already, because nothing is downloaded, or one of {known}"
+        )
     raise StreamTensorError(
-        f"unknown model '{model}'; expected one of {', '.join(configs.known_names())}, "
-        "a checkpoint directory or a .gguf file"
+        f"unknown model '{model}'; expected one of {known}, a checkpoint directory or a .gguf file"
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from streamtensor.importer.diagnosis import DEFAULT_ADVICE, advice
+from streamtensor.importer.diagnosis import DEFAULT_ADVICE, OTHER_MODEL, advice
 
 # What the caches of transformers hold for a layer whose past is a state of fixed size.
 STATES = ("conv_states", "recurrent_states", "ssm_states")
@@ -20,7 +20,7 @@ MAX_LISTED = 8
 
 
 def survey(model: torch.nn.Module, lists: list[tuple[str, list[torch.nn.Module]]]) -> str:
-    """Returns further lines for a message, one for each obstacle; empty where none is found.
+    """Returns further lines for a message: one for each obstacle, and what can be done.
 
     `lists` are the lists of layers in the model: (name, layers).
     """
@@ -37,8 +37,8 @@ def survey(model: torch.nn.Module, lists: list[tuple[str, list[torch.nn.Module]]
         numbers = ", ".join(map(str, states[:MAX_LISTED])) + (", ..." * (len(states) > MAX_LISTED))
         lines.append(f"layers {numbers} keep a state of fixed size instead of keys and values")
     for operator, place in operators.items():
-        lines.append(f"{operator} in {place}: {advice(operator)}")
-    return "".join(f"\n  {line}" for line in lines)
+        lines.append(f"{operator} in {place}")
+    return "".join(f"\n  {line}" for line in (*lines, OTHER_MODEL))
 
 
 def without_arguments(action: Callable[[], object]) -> Callable[..., None]:
@@ -53,7 +53,7 @@ def without_arguments(action: Callable[[], object]) -> Callable[..., None]:
 def run(model: torch.nn.Module, prefixes: tuple[str, ...]) -> tuple[dict[str, str], list[int]]:
     """Runs the model on two tokens; returns what it uses that cannot be compiled.
 
-    First the operators for which there is advice, {name: the first module that calls it}, then
+    First the operators that authors of modules get advice on, {name: the first module that calls it}, then
     the numbers of the layers that keep a state. Only modules whose names begin with one of
     `prefixes` count. A model that cannot be run by itself gives what it did up to there.
     """
