@@ -21,56 +21,31 @@ import time
 from pathlib import Path
 from typing import Any
 
-import torch
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "integration_test"))
 
-from streamtensor.models.configs import GGUF_MODEL
-from streamtensor.models.recording import LayerStack
-from streamtensor.models.sources import load_model, resolve
-from streamtensor.models.steps import ConcatCache
+import torch  # noqa: E402
+from changed_models import changed_logits  # noqa: E402
+
+from streamtensor.models.configs import GGUF_MODEL  # noqa: E402
+from streamtensor.models.recording import LayerStack  # noqa: E402
+from streamtensor.models.sources import load_model, resolve  # noqa: E402
 
 PROMPT_TOKENS, NEW_TOKENS = 17, 16
 ALLOWED = 2e-4
 
 
-class NoAttention(ConcatCache):
-    """Gives zeros for all values, so that attention adds nothing but a bias."""
-
-    def update(self, keys: torch.Tensor, values: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
-        return super().update(keys, torch.zeros_like(values), *args, **kwargs)
-
-
-def last_logits(stack: LayerStack, tokens: list[int], without: tuple[str, int]) -> torch.Tensor:
-    """The logits behind the last token without a layer or its attention."""
-    what, changed = without
-
-    def on_call(index: int, args: Any, kwargs: Any) -> Any:
-        call = stack.bind(index, args, kwargs)
-        if (what, index) == ("layer", changed):
-            return stack.wrap_result(call.get(stack.hidden_path))
-        no_attention = (what, index) == ("attention", changed)
-        cache = NoAttention(None, None) if no_attention else ConcatCache(None, None)
-        return stack.wrap_result(
-            stack.call_layer(stack.layers[index], call.leaves, call.spec, cache)
-        )
-
-    with torch.no_grad(), stack.stubbed(on_call):
-        positions = torch.arange(len(tokens))[None]
-        return stack.run_model(input_ids=torch.tensor([tokens]), position_ids=positions).logits[
-            0, -1
-        ]
-
-
 def least_effects(model: torch.nn.Module, tokens: list[int]) -> dict[str, float]:
     """By how much the logits move at least, as a share of the largest, without a part."""
     stack = LayerStack(model)
-    whole = last_logits(stack, tokens, ("", -1))
+    whole = changed_logits(stack, tokens, lambda index: "")[-1]
     largest = float(whole.abs().max())
     effects = {}
     for what in ("layer", "attention"):
-        moved = [
-            float((last_logits(stack, tokens, (what, index)) - whole).abs().max()) / largest
-            for index in range(len(stack.layers))
-        ]
+        moved = []
+        for index in range(len(stack.layers)):
+            changed = changed_logits(stack, tokens, lambda i, n=index, w=what: w if i == n else "")
+            moved.append(float((changed[-1] - whole).abs().max()) / largest)
         effects[what] = min(moved)
     with torch.no_grad():
         ids, position = torch.tensor([tokens[-1:]]), torch.tensor([[len(tokens) - 1]])

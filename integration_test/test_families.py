@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from typing import Any
 import pytest
 import torch
 import transformers
+from changed_models import changed_logits
 from conftest import ROOT
 
 from streamtensor import StreamTensorError
@@ -28,8 +28,9 @@ from streamtensor.models import sources
 from streamtensor.models.compiler import CompileOptions, compile_model, layer_sizes
 from streamtensor.models.host import load_host
 from streamtensor.models.positions import check_positions
+from streamtensor.models.recording import LayerStack
 from streamtensor.models.split import ModelSplit
-from streamtensor.models.steps import ConcatCache, capture_layer
+from streamtensor.models.steps import capture_layer
 from streamtensor.precision import ROUNDING, Precision
 from streamtensor.runtime.check import compare, logits_behind, reference_logits
 from streamtensor.runtime.generation import Generator, ModelDescription
@@ -156,46 +157,20 @@ def test_tokens_are_pytorchs(
         assert (directory / design / "certificate.json").is_file()
 
 
-class NoAttention(ConcatCache):
-    """Gives zeros for all values, so that attention adds nothing but a bias."""
-
-    def update(self, keys: torch.Tensor, values: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
-        return super().update(keys, torch.zeros_like(values), *args, **kwargs)
-
-
-def changed_logits(
-    model: torch.nn.Module, tokens: list[int], change: Callable[[int], str]
-) -> torch.Tensor:
-    """Logits behind `tokens` of a model whose layer i is run as `change(i)` says."""
-    split = ModelSplit(model, LENGTH)
-    stack = split.stack
-
-    def on_call(index: int, args: Any, kwargs: Any) -> Any:
-        call = stack.bind(index, args, kwargs)
-        how = change(index)
-        if how == "skipped":
-            return stack.wrap_result(call.get(stack.hidden_path))
-        cache = NoAttention(None, None) if how == "no attention" else ConcatCache(None, None)
-        result = stack.call_layer(stack.layers[index], call.leaves, call.spec, cache)
-        return stack.wrap_result(result)
-
-    with stack.stubbed(on_call):
-        return logits_behind(model, tokens)
-
-
 def test_every_part_shows_in_the_logits(checkpoint: Checkpoint) -> None:
     """A layer or its attention that went missing moves logits by far more than is allowed."""
     tokens = [*PROMPT, 6, 7, 8, 9]
+    stack = LayerStack(checkpoint.model)
     whole = logits_behind(checkpoint.model, tokens)
     allowed = ROUNDING["f32"] * float(whole.abs().max())
-    same = changed_logits(checkpoint.model, tokens, lambda index: "whole")
+    same = changed_logits(stack, tokens, lambda index: "")
     assert (same - whole).abs().max() <= allowed
     for index in range(2):
-        for how in ("skipped", "no attention"):
+        for part in ("layer", "attention"):
             changed = changed_logits(
-                checkpoint.model, tokens, lambda i, index=index, how=how: how if i == index else ""
+                stack, tokens, lambda i, index=index, part=part: part if i == index else ""
             )
-            assert (changed[-1] - whole[-1]).abs().max() > 100 * allowed, (index, how)
+            assert (changed[-1] - whole[-1]).abs().max() > 100 * allowed, (index, part)
 
 
 def test_biases_of_keys() -> None:
