@@ -33,6 +33,7 @@ from gguf_files import FAMILIES, write_gguf  # noqa: E402
 
 from streamtensor import StreamTensorError  # noqa: E402
 from streamtensor.models import sources  # noqa: E402
+from streamtensor.models.gguf_header import read_gguf_header  # noqa: E402
 from streamtensor.models.quantized_weights import gguf_weights  # noqa: E402
 
 # Longest time for one checkpoint, in seconds; most of them take a few milliseconds.
@@ -149,7 +150,7 @@ def load(path: Path) -> str:
         source = sources.resolve(str(path), None)
         model = sources.load_model(source)
         if source.gguf_file:
-            gguf_weights(path, model)
+            gguf_weights(read_gguf_header(path), model)
         return "loaded"
     except StreamTensorError as error:
         text = str(error)

@@ -11,7 +11,9 @@ import torch
 from gguf_files import FAMILIES, write_gguf
 
 from streamtensor.errors import StreamTensorError
-from streamtensor.models import quantized_weights
+from streamtensor.models import gguf_header, quantized_weights
+from streamtensor.models.gguf_header import read_gguf_header
+from streamtensor.models.quantize import load_in_precision
 from streamtensor.models.quantized_weights import (
     GroupedWeight,
     from_blocks,
@@ -19,6 +21,7 @@ from streamtensor.models.quantized_weights import (
     quantize,
 )
 from streamtensor.models.sources import ModelSource, load_model, packaged_gguf
+from streamtensor.precision import Precision
 
 KINDS = ("q4_0", "q4_1", "q8_0")
 
@@ -97,7 +100,7 @@ def test_families(tmp_path, family, kind):
     path = tmp_path / f"{family}.gguf"
     expected = write_gguf(path, family, kind.upper())
     model = load(path)
-    weights = gguf_weights(path, model)
+    weights = gguf_weights(read_gguf_header(path), model)
     for name, values in expected.items():
         assert torch.equal(bits(weights[name].dequantize()), bits(values)), name
         assert weights[name].bits == (8 if kind == "q8_0" else 4)
@@ -108,10 +111,23 @@ def test_families(tmp_path, family, kind):
     assert ("lm_head.weight" in expected) == (len(tied) == 1)
 
 
+@pytest.mark.parametrize(("seed", "stored"), [(None, "as stored"), (3, "quantized to q4_1")])
+def test_a_load_reads_the_header_once(tmp_path, monkeypatch, seed, stored):
+    """It takes a tenth of a second for a real tokenizer. With random weights no group is taken."""
+    path = tmp_path / "llama.gguf"
+    write_gguf(path, "llama", "Q4_1")
+    read = []
+    real = gguf_header.parse
+    monkeypatch.setattr(gguf_header, "parse", lambda cursor: read.append(cursor) or real(cursor))
+    _, quantization = load_in_precision(ModelSource("llama", path, seed), Precision("w4a8"))
+    assert len(read) == (1 if seed is None else 0)
+    assert any(stored in kind for kind in quantization.counts)
+
+
 def test_other_types_are_left_out(tmp_path):
     path = tmp_path / "qwen2.gguf"
     write_gguf(path, "qwen2", "F32")
-    assert gguf_weights(path, load(path)) == {}
+    assert gguf_weights(read_gguf_header(path), load(path)) == {}
 
 
 def test_a_wrong_order_is_named(tmp_path, monkeypatch):
@@ -126,7 +142,7 @@ def test_a_wrong_order_is_named(tmp_path, monkeypatch):
 
     monkeypatch.setattr(quantized_weights, "placement", wrong)
     with pytest.raises(StreamTensorError, match=r"'blk.0.attn_q.weight'.*llama.gguf'.*'model.lay"):
-        gguf_weights(path, model)
+        gguf_weights(read_gguf_header(path), model)
 
 
 def test_not_finite_scale_is_named():
@@ -139,7 +155,7 @@ def test_not_finite_scale_is_named():
 def test_packaged_model():
     path = packaged_gguf()
     model = load(path)
-    weights = gguf_weights(path, model)
+    weights = gguf_weights(read_gguf_header(path), model)
     linear = {
         f"{name}.weight"
         for name, module in model.named_modules()

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from streamtensor.errors import StreamTensorError
-from streamtensor.models.gguf_header import read_gguf_header
+from streamtensor.models.gguf_header import GgufHeader, read_gguf_header
 from streamtensor.models.gguf_names import parameter_names, processor_of
 
 CONFIG = "config.json"
@@ -263,18 +263,17 @@ def check_size(path: Path, config: Any, shapes: Shapes | None) -> None:
         raise refuse(f"{elements} weights while {stored} are stored")
 
 
-def refuse_unread(path: Path, model: torch.nn.Module) -> None:
+def refuse_unread(header: GgufHeader, model: torch.nn.Module) -> None:
     """Refuses a .gguf file with tensors that transformers passes over without a word.
 
     Without them the model would be another one, as with the rotary factors of Llama 3.
     """
-    header = read_gguf_header(path)
     architecture = header.values["general.architecture"]
     known = parameter_names(model, processor_of(header))
     unread = sorted(name for name in header.shapes() if name not in known)
     if unread:
         raise StreamTensorError(
-            f"'{path}' holds {listed(unread)}, which transformers does not read for "
+            f"'{header.path}' holds {listed(unread)}, which transformers does not read for "
             f"'{architecture}', so the model would be another one; take a checkpoint directory of "
             "this model instead"
         )

@@ -9,7 +9,7 @@ import torch
 from streamtensor.models.quantized_linear import GroupedLinear
 from streamtensor.models.quantized_weights import GROUP, GroupedWeight, gguf_weights, quantize
 from streamtensor.models.recording import find_layers
-from streamtensor.models.sources import ModelSource, load_model
+from streamtensor.models.sources import ModelSource, header_of, load_model
 from streamtensor.precision import Precision
 
 
@@ -40,12 +40,14 @@ def load_in_precision(
     `GroupedLinear`. Where a GGUF file holds 4-bit groups, w4a8 takes them as they are, unless
     weights are asked for that share a scale per channel.
     """
-    model = load_model(source, precision.dtype)
+    has_weights = source.seed is None
+    header = header_of(source) if has_weights else None
+    model = load_model(source, precision.dtype, header)
     if not precision.is_quantized:
         return model, Quantization()
     stored: dict[str, GroupedWeight] = {}
-    if precision.name == "w4a8" and precision.weights == "group" and source.gguf_file:
-        stored = gguf_weights(source.path, model)
+    if header and precision.name == "w4a8" and precision.weights == "group":
+        stored = gguf_weights(header, model)
     return model, quantize_model(model, stored, precision)
 
 

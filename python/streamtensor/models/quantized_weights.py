@@ -18,7 +18,7 @@ import torch
 
 from streamtensor.errors import StreamTensorError
 from streamtensor.models.checkpoint_files import is_finite
-from streamtensor.models.gguf_header import read_gguf_header
+from streamtensor.models.gguf_header import GgufHeader
 from streamtensor.models.gguf_names import parameter_names, processor_of
 
 GROUP = 32
@@ -198,19 +198,18 @@ def from_blocks(data: numpy.ndarray, kind: str, name: str) -> GroupedWeight:
     )
 
 
-def gguf_weights(path: Path, model: torch.nn.Module) -> dict[str, GroupedWeight]:
-    """Returns the groups of each parameter of `model` that the .gguf file stores in groups.
+def gguf_weights(header: GgufHeader, model: torch.nn.Module) -> dict[str, GroupedWeight]:
+    """Returns the groups of each parameter of `model` that a .gguf file stores in groups.
 
-    `model` is the one that transformers loaded from `path` in float32. A parameter under
+    `model` is the one that transformers loaded from the file of `header` in float32. A parameter under
     several names, such as a tied head, is given under each. Parameters of other types (F32,
     F16, Q6_K...) and of other than two dimensions are left out. Raises `StreamTensorError`
     with the name where groups differ in a bit from what was loaded.
     """
-    header = read_gguf_header(path)
     processor = processor_of(header)
     mapping = parameter_names(model, processor)
     parameters = dict(model.named_parameters(remove_duplicate=False))
-    data = numpy.memmap(path, numpy.uint8, "r")
+    data = numpy.memmap(header.path, numpy.uint8, "r")
     found: dict[int, GroupedWeight] = {}
     for tensor in header.tensors:
         kind = tensor.kind.lower()
@@ -223,7 +222,7 @@ def gguf_weights(path: Path, model: torch.nn.Module) -> dict[str, GroupedWeight]
         blocks = data[begin : begin + tensor.size].reshape(tensor.shape[0], -1)
         weight = place.apply(from_blocks(blocks, kind, tensor.name))
         parameter = parameters[place.name]
-        require_equal(weight, parameter, place.name, tensor.name, path)
+        require_equal(weight, parameter, place.name, tensor.name, header.path)
         found[id(parameter)] = weight
     return {name: found[id(p)] for name, p in parameters.items() if id(p) in found}
 

@@ -21,6 +21,7 @@ from streamtensor.models.checkpoint_files import (
     refuse_not_finite,
     refuse_unread,
 )
+from streamtensor.models.gguf_header import GgufHeader, read_gguf_header
 from streamtensor.models.gguf_names import cached_name_maps
 from streamtensor.models.tokenizer import ByteTokenizer, Tokenizer, load_directory
 
@@ -119,23 +120,40 @@ def packaged_gguf() -> Path:
     raise StreamTensorError(f"the Python package '{GGUF_PACKAGE}' holds no .gguf file")
 
 
-def load_model(source: ModelSource, dtype: torch.dtype = torch.float32) -> torch.nn.Module:
-    """Loads a model in a type of floats with eager attention, ready for inference."""
-    if source.path is not None and not source.path.exists():
-        raise StreamTensorError(f"the checkpoint '{source.path}' does not exist any more")
+def load_model(
+    source: ModelSource, dtype: torch.dtype = torch.float32, header: GgufHeader | None = None
+) -> torch.nn.Module:
+    """Loads a model in a type of floats with eager attention, ready for inference.
+
+    `header` is `header_of` the source, for a caller that has read it.
+    """
+    require_path(source)
     with quiet_transformers():
         if source.seed is not None:
             model = random_model(config_for(source), source.seed, dtype)
         else:
-            model = load_checkpoint(source, dtype)
+            model = load_checkpoint(source, dtype, header or header_of(source))
     return model.eval().requires_grad_(False)
 
 
-def load_checkpoint(source: ModelSource, dtype: torch.dtype) -> torch.nn.Module:
+def require_path(source: ModelSource) -> None:
+    if source.path is not None and not source.path.exists():
+        raise StreamTensorError(f"the checkpoint '{source.path}' does not exist any more")
+
+
+def header_of(source: ModelSource) -> GgufHeader | None:
+    """Reads the header of a .gguf file, which takes a tenth of a second; None for other sources."""
+    require_path(source)
+    return read_gguf_header(source.path) if source.gguf_file else None
+
+
+def load_checkpoint(
+    source: ModelSource, dtype: torch.dtype, header: GgufHeader | None
+) -> torch.nn.Module:
     from transformers import AutoModelForCausalLM
 
     # A mistake in a file is to be found before gigabytes are read.
-    shapes = check_checkpoint(source.path)
+    shapes = header.shapes() if header else check_checkpoint(source.path)
     config = config_for(source)
     check_size(source.path, config, shapes)
     options: dict[str, Any] = {"gguf_file": source.gguf_file} if source.gguf_file else {}
@@ -154,8 +172,8 @@ def load_checkpoint(source: ModelSource, dtype: torch.dtype) -> torch.nn.Module:
     except Exception as error:
         raise cannot_load(source, error) from error
     refuse_incomplete(source, report)
-    if source.gguf_file:
-        refuse_unread(source.path, model)
+    if header:
+        refuse_unread(header, model)
     refuse_not_finite(source.path, model)
     return model
 
