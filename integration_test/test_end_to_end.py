@@ -9,7 +9,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -142,19 +142,26 @@ def tiny(model_cache: Path) -> Path:
     return compiled_model(resolve(TINY, None), CompileOptions(max_length=LENGTH))
 
 
-@pytest.mark.skipif(
-    not (BIN.parent / "lib/xrt-sim/libxrt_coreutil.so.2").is_file(),
-    reason="XRT (Debian's libxrt-dev) is not installed",
-)
-def test_generates_on_a_board(tiny: Path, tmp_path: Path) -> None:
-    """Layer and head as kernels of one executable, on a simulated board."""
+@pytest.fixture
+def on_board(tiny: Path) -> Callable[..., subprocess.CompletedProcess]:
+    """Runs a command with layer and head as kernels of one executable, on a simulated board."""
+    library = BIN.parent / "lib/xrt-sim"
+    if not (library / "libxrt_coreutil.so.2").is_file():
+        pytest.skip("XRT (Debian's libxrt-dev) is not installed")
     made = subprocess.run(["make", "-C", tiny, "simulated-xclbin"], capture_output=True, text=True)
     assert made.returncode == 0, made.stderr
-    done = command(
-        "generate", tiny, "--prompt-ids", "1,2,3,4,5", "--max-new-tokens", 6, "--check",
+    device = ("--device", "xrt", "--xclbin", tiny / "simulated.xclbin")
+
+    def run(name: str, *arguments: Any) -> subprocess.CompletedProcess:
+        return command(name, tiny, *arguments, *device, LD_LIBRARY_PATH=str(library))
+
+    return run
+
+
+def test_generates_on_a_board(on_board: Callable, tiny: Path, tmp_path: Path) -> None:
+    done = on_board(
+        "generate", "--prompt-ids", "1,2,3,4,5", "--max-new-tokens", 6, "--check",
         "--json", tmp_path / "result.json",
-        "--device", "xrt", "--xclbin", tiny / "simulated.xclbin",
-        LD_LIBRARY_PATH=str(BIN.parent / "lib/xrt-sim"),
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert "tokens equal: 6/6" in done.stdout.splitlines()[-1]
@@ -163,6 +170,22 @@ def test_generates_on_a_board(tiny: Path, tmp_path: Path) -> None:
     assert result["macs"] is None and result["dma_bytes"] is None
     # XRT's own library finds none.
     done = command("generate", tiny, "--prompt-ids", "1", "--max-new-tokens", 1, "--device", "xrt")
+    assert done.returncode == 1 and "cannot open board 0" in done.stderr
+
+
+def test_evaluates_on_a_board(on_board: Callable, tiny: Path, tmp_path: Path) -> None:
+    """The same logits as those of the C simulation, so the same figures to the last digit."""
+    text, results = tmp_path / "text.txt", []
+    text.write_text("Once more over the cat.")
+    arguments = ("--text", text, "--tokens", 20, "--json", tmp_path / "result.json")
+    for run in (on_board, lambda name, *rest: command(name, tiny, *rest)):
+        done = run("evaluate", *arguments)
+        assert done.returncode == 0, done.stdout + done.stderr
+        results.append(json.loads((tmp_path / "result.json").read_text()))
+    assert [result["label"] for result in results] == ["board", "simulated"]
+    for key in ("perplexity", "kl_divergence", "max_abs_logit_error", "reference_perplexity"):
+        assert results[0][key] == results[1][key], key
+    done = command("evaluate", tiny, *arguments, "--device", "xrt")
     assert done.returncode == 1 and "cannot open board 0" in done.stderr
 
 

@@ -51,7 +51,7 @@ def evaluate(
     monkeypatch.setattr("streamtensor.runtime.cache.state_key", lambda _: "")
     monkeypatch.setattr(
         "streamtensor.runtime.evaluate.Runtime",
-        lambda directory: nullcontext(InProcess(directory)),
+        lambda directory, arguments: nullcontext(InProcess(directory)),
     )
     monkeypatch.setattr("signal.signal", lambda *_: None)
 
@@ -85,6 +85,7 @@ def test_figures(evaluate: Callable) -> None:
     assert 0 < result["max_abs_logit_error"] < 1e-5
     assert result["top1_agreement"] == 1.0
     assert (result["precision"], result["label"]) == ("f32", "simulated")
+    assert out.splitlines()[-1].startswith("simulated: logits of the C simulation, ")
     assert (result["tokens"], result["predictions"], result["windows"]) == (40, 39, 3)
     assert result["seconds"] > 0
     assert out == describe(result, "text.txt") + "\n"
@@ -184,6 +185,8 @@ def save_word_tokenizer(directory: Path) -> list[str]:
             "no directory for 'no/r.json'",
         ),
         (b"abc", "plain --tokens 2", 1, "the model has no tokenizer"),
+        (b"abc", "smollm2-135m-tiny --tokens 2 --xclbin f", 2, "--xclbin needs --device xrt"),
+        (b"abc", "smollm2-135m-tiny --tokens 2 --device gpu", 2, "invalid choice: 'gpu'"),
         (b"abc", "nothing --tokens 2", 1, "unknown model 'nothing'"),
     ],
 )

@@ -333,8 +333,8 @@ def add_evaluate(commands: Any) -> None:
     parser = commands.add_parser(
         "evaluate",
         help="perplexity of a language model on a text, against PyTorch",
-        description="Feeds the first N tokens of a text to the simulated accelerator and to "
-        "PyTorch in f32: perplexity, KL divergence, top-1 agreement. MODEL is compiled into a "
+        description="Feeds the first N tokens of a text to the simulated accelerator, or a board, "
+        "and to PyTorch in f32: perplexity, KL divergence, top-1 agreement. MODEL is compiled into a "
         "cache on first use, for N positions where it has as many. A text that is longer than "
         "what the model is compiled for is cut into windows without overlap.",
     )
@@ -344,6 +344,7 @@ def add_evaluate(commands: Any) -> None:
         "--tokens", type=at_least_two, metavar="N", required=True, help="tokens of it, from 2"
     )
     parser.add_argument("--json", metavar="FILE", help="write the figures")
+    add_device_options(parser, "DIR/model.xclbin")
     add_model_options(parser)
     parser.set_defaults(command=command_evaluate, parser=parser)
 
@@ -351,7 +352,7 @@ def add_evaluate(commands: Any) -> None:
 def command_evaluate(options: argparse.Namespace) -> int:
     from streamtensor.runtime import evaluate
 
-    return evaluate.command_evaluate(options)
+    return evaluate.command_evaluate(options, device_arguments(options))
 
 
 def number(convert: Callable[[str], Any], accept: Callable[[Any], bool], what: str) -> Callable:

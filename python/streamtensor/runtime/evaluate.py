@@ -21,16 +21,22 @@ from streamtensor.output import require_parent
 from streamtensor.precision import Precision
 from streamtensor.progress import say, step
 from streamtensor.runtime.check import logits_behind
+from streamtensor.runtime.command import DEVICES
 from streamtensor.runtime.generation import Generator, ModelDescription, check_ids
 from streamtensor.runtime.process import Runtime
 from streamtensor.runtime.quality import Quality, windows
 
 # Seconds between two lines of progress.
 PROGRESS = 10.0
+# What a time is. A board may be a simulated one, so it is not called measured.
+LABELS = {"csim": "simulated", "xrt": "board"}
 
 
-def command_evaluate(options: argparse.Namespace) -> int:
-    """Prints how the accelerator predicts a text, beside PyTorch, and writes it to --json."""
+def command_evaluate(options: argparse.Namespace, device_arguments: list[str]) -> int:
+    """Prints how the accelerator predicts a text, beside PyTorch, and writes it to --json.
+
+    `device_arguments` are those of the runtime that choose what runs the designs.
+    """
     if options.json:
         require_parent(Path(options.json))
     text = read_text(Path(options.text))
@@ -55,10 +61,10 @@ def command_evaluate(options: argparse.Namespace) -> int:
     if host.precision != Precision():
         with step(f"loading PyTorch's {host.source.name} in {host.precision}"):
             twin, _ = load_in_precision(host.source, host.precision)
-    with Runtime(compiled.directory) as runtime:
+    with Runtime(compiled.directory, arguments=device_arguments) as runtime:
         generator = Generator(runtime, host.split, description)
         evaluation = evaluate(generator, model, tokens, twin)
-    result = evaluation.to_json(host.precision)
+    result = evaluation.to_json(host.precision, options.device)
     if options.json:
         write_json(Path(options.json), result)
     print(describe(result, options.text))
@@ -110,7 +116,7 @@ class Evaluation:
         self.seconds = 0.0
         self.reference_seconds = 0.0
 
-    def to_json(self, precision: Precision) -> dict[str, Any]:
+    def to_json(self, precision: Precision, device: str) -> dict[str, Any]:
         """The content of the --json file."""
         quality, own = self.quality, self.same_arithmetic
         return {
@@ -141,7 +147,8 @@ class Evaluation:
             else None,
             "seconds": self.seconds,
             "reference_seconds": self.reference_seconds,
-            "label": "simulated",
+            "device": device,
+            "label": LABELS[device],
         }
 
 
@@ -201,7 +208,7 @@ def describe(result: dict[str, Any], text: str) -> str:
         f"({agreements} of {predictions})",
         f"largest logit error  {result['max_abs_logit_error']:.3g} "
         f"(the largest logit is {result['max_abs_logit']:.3g})",
-        f"{result['label']}: logits of the C simulation, {result['seconds']:.1f} s "
+        f"{result['label']}: logits of the {DEVICES[result['device']]}, {result['seconds']:.1f} s "
         f"({predictions / result['seconds']:.2f} tokens per second)",
     ]
     if own is not None:
