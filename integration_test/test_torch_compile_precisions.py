@@ -20,7 +20,7 @@ from torch import nn
 from torch.nn.functional import pad
 
 import streamtensor
-from streamtensor.backend.listing import DEVICE
+from streamtensor.backend.listing import DEVICE, HOST
 from streamtensor.models.quantized_linear import GroupedLinear
 from streamtensor.models.sources import load_model, resolve
 from streamtensor.module_precision import in_precision, quantize_linears
@@ -105,6 +105,8 @@ def test_integers(name: str, options: dict[str, str], tmp_path: Path) -> None:
     # Weights are filled up to groups of 32 columns, and from 64 rows on to multiples of 64.
     assert compiled.explain().macs_on_device == 6 * 128 * (64 + 96 + 96)
     assert compiled.explain().share_on_device == 1.0
+    # Codes reach the device as they are, and are unpacked there.
+    assert not compiled.explain().parts(HOST)
     # The original is as it was; the copy has one layer in the two places.
     assert module.training and all(map(torch.equal, state.values(), module.state_dict().values()))
     assert compiled.module.twice[0] is compiled.module.twice[1]
