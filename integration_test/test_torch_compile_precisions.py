@@ -258,6 +258,7 @@ def infinite() -> nn.Module:
         (lambda: nn.Linear(3, 3), {"precision": "f16"}, r"in f16 fails .* make module.to.torch.fl"),
         (NotCopied, {"precision": "f16"}, "cannot be copied, so it cannot be converted"),
         (infinite, {"precision": "w8a8"}, r"the weight '0.weight' holds inf at \[1, 2\]"),
+        (lambda: torch.relu, {"precision": "f16"}, "expected a torch.nn.Module"),
         (nn.ReLU, {"precision": "f8"}, "expected a precision of f32, .* but got 'f8'"),
         (nn.ReLU, {"precision": "w8a8", "activations": "row"}, "expected activations per group"),
         (nn.ReLU, {"precision": "f16", "weights": "channel"}, "only have a meaning with w8a8"),

@@ -38,7 +38,11 @@ def in_precision(
     inputs. Raises `StreamTensorError` where it fails there, where a quantized precision finds
     no linear layer, and for weights that have no place in the format.
     """
-    quantization = Quantization()
+    if not isinstance(module, torch.nn.Module):
+        raise StreamTensorError(
+            f"expected a torch.nn.Module to convert to {precision} but got {type(module).__name__}; "
+            "wrap the computation in the forward of a module"
+        )
     converted = copied(module).to(precision.dtype).eval().requires_grad_(False)
     if precision.is_quantized:
         converted, quantization = quantize_linears(converted, precision)

@@ -52,8 +52,7 @@ def streamtensor(
     """The function that torch.compile calls with each graph.
 
     `options` are `target` (a device) and `precision`, which is f32: types stay what they are
-    in the graph. Raises `StreamTensorError`
-    for other options and where the compiler is not built.
+    in the graph. Raises `StreamTensorError` for other options and where the compiler is not built.
     """
     options = dict(keywords.pop("options", None) or {})
     if keywords:
