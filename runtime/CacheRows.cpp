@@ -56,38 +56,39 @@ std::vector<int64_t> CacheRows::rowShape() const {
   return shape;
 }
 
-void CacheRows::append(Device &device, Buffer &cache, const BufferView &rows,
-                       int64_t position, const ParameterValues &values) const {
-  const uint64_t first = position * inner;
+void CacheRows::append(Device &device, const BufferView &cache,
+                       const BufferView &rows, int64_t position,
+                       const ParameterValues &values) const {
+  const uint64_t first = cache.offset + position * inner;
   const ArgumentInfo result = this->result.at(values);
   const int64_t count = result.shape[axis];
   if (result.packing) {
     const std::vector<char> tensor = readTensor(device, rows, result);
     const uint64_t tensorStride = tensor.size() / outer;
     for (uint64_t i = 0; i < outer; ++i)
-      device.write(cache, i * stride + first, tensor.data() + i * tensorStride,
+      device.write(*cache.buffer, i * stride + first, tensor.data() + i * tensorStride,
                    count * inner);
     return;
   }
   const uint64_t resultStride =
       inner * static_cast<uint64_t>(result.bufferShape[axis]);
   for (uint64_t i = 0; i < outer; ++i)
-    device.copy(cache, i * stride + first, *rows.buffer,
+    device.copy(*cache.buffer, i * stride + first, *rows.buffer,
                 rows.offset + i * resultStride, count * inner);
 }
 
-void CacheRows::write(Device &device, Buffer &cache, int64_t row,
+void CacheRows::write(Device &device, const BufferView &cache, int64_t row,
                       const void *data) const {
   for (uint64_t i = 0; i < outer; ++i)
-    device.write(cache, i * stride + row * inner,
+    device.write(*cache.buffer, cache.offset + i * stride + row * inner,
                  static_cast<const char *>(data) + i * inner, inner);
 }
 
-std::vector<char> CacheRows::read(Device &device, const Buffer &cache,
+std::vector<char> CacheRows::read(Device &device, const BufferView &cache,
                                   int64_t row) const {
   std::vector<char> data(rowBytes());
   for (uint64_t i = 0; i < outer; ++i)
-    device.read(cache, i * stride + row * inner, data.data() + i * inner,
-                inner);
+    device.read(*cache.buffer, cache.offset + i * stride + row * inner,
+                data.data() + i * inner, inner);
   return data;
 }

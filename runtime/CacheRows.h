@@ -37,11 +37,11 @@ public:
   /// Copies the rows of `result`, as many as it has for these values of the
   /// design's parameters, to rows `position`... of the cache, within device
   /// memory.
-  void append(Device &device, Buffer &cache, const BufferView &result,
+  void append(Device &device, const BufferView &cache, const BufferView &result,
               int64_t position, const ParameterValues &values) const;
-  void write(Device &device, Buffer &cache, int64_t row,
+  void write(Device &device, const BufferView &cache, int64_t row,
              const void *data) const;
-  std::vector<char> read(Device &device, const Buffer &cache,
+  std::vector<char> read(Device &device, const BufferView &cache,
                          int64_t row) const;
 
 private:

@@ -229,6 +229,10 @@ void readCounts(const JsonFields &fields, DesignInterface &design) {
     dma.argument = item.stringOr("argument", "");
     dma.fifo = readFifo(item, "fifo");
     dma.bytesPerToken = item.integerAtLeast("bytes_per_token", 0);
+    dma.exceptFifo = readFifo(item, "except_fifo");
+    if (!dma.exceptFifo.empty())
+      dma.exceptBytesPerToken =
+          item.integerAtLeast("except_bytes_per_token", 0);
     for (const TaskInfo &task : design.tasks)
       if (task.name == dma.name)
         dma.group = task.group;
@@ -256,6 +260,28 @@ ArgumentInfo ArgumentInfo::at(const ParameterValues &values) const {
   ArgumentInfo result = *this;
   for (size_t i = 0; i < sizes.size(); ++i)
     result.shape[i] = sizes[i].evaluate(values);
+  return result;
+}
+
+ArgumentInfo ArgumentInfo::slot() const {
+  ArgumentInfo result = *this;
+  result.bytes /= static_cast<uint64_t>(bufferShape.front());
+  result.shape.erase(result.shape.begin());
+  result.bufferShape.erase(result.bufferShape.begin());
+  if (!sizes.empty())
+    result.sizes.erase(result.sizes.begin());
+  if (packing) {
+    // Its first loop walks over the slots.
+    result.packedShape.erase(result.packedShape.begin());
+    TokenOrder &order = *result.packing;
+    order.element.erase(order.element.begin());
+    order.trips.erase(order.trips.begin());
+    order.steps.erase(order.steps.begin());
+    order.map.erase(order.map.begin());
+    for (std::vector<unsigned> &loops : order.map)
+      for (unsigned &loop : loops)
+        --loop;
+  }
   return result;
 }
 

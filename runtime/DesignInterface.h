@@ -66,6 +66,8 @@ struct ArgumentInfo {
   /// The argument at one value of each parameter: `shape` is the tensor's,
   /// which lies in the corner of memory for the largest one.
   ArgumentInfo at(const ParameterValues &values) const;
+  /// One of the tensors that are stacked along the outermost dimension.
+  ArgumentInfo slot() const;
 };
 
 struct FifoInfo {
@@ -83,6 +85,9 @@ struct TaskInfo {
 struct DmaInfo {
   std::string name, direction, argument, fifo, group;
   uint64_t bytesPerToken = 0;
+  /// Tokens of `fifo` that came out of this one instead of memory.
+  std::string exceptFifo;
+  uint64_t exceptBytesPerToken = 0;
 };
 
 struct DesignInterface {

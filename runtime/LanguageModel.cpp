@@ -6,8 +6,17 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Every argument of every layer is bound once, at the start, to a place in
-// device memory:
+// Every argument of every launch is bound once, at the start, to a place in
+// device memory. A design of all layers is launched once per step; what differs
+// from layer to layer lies in slots of one buffer per argument:
+//
+//   weight      the mapped file
+//   cache       a slot per layer
+//   host        one tensor for all layers, or a slot per layer
+//   hidden      a buffer for the argument, a slot per layer of the result
+//   others      (new rows) a slot per layer
+//
+// A design of one layer is launched once per layer:
 //
 //   weight      the mapped file, shared by all layers that name it
 //   cache       one buffer per layer and cache
@@ -38,7 +47,7 @@ namespace {
 
 using StringMap = std::map<std::string, std::string>;
 
-/// The design that runs once per layer.
+/// The design that runs once per layer, or once for all.
 struct Layer {
   DesignRef design;
   size_t hidden = 0, hiddenResult = 0;
@@ -49,19 +58,41 @@ struct Layer {
     CacheRows rows;
   };
   std::vector<Cache> caches;
-  /// Buffers of the host's tensors, and an argument that describes each.
+  /// Where the host's tensors go, and what describes one.
   struct Host {
-    BufferRef buffer;
-    const ArgumentInfo *info;
+    std::vector<BufferView> places;
+    ArgumentInfo info;
   };
   std::map<std::string, Host> host;
-  /// One view per argument, per layer; the hidden states are bound per run.
+  /// One view per argument, per launch; the hidden states are bound per run.
   std::vector<std::vector<BufferView>> bound;
+  /// All layers run in one launch.
+  bool isRepeated = false;
+  std::string repeat;
   /// Whether the hidden result can be the next layer's argument as it lies.
   bool chainsDirectly = true;
 
   const ArgumentInfo &info(size_t argument) const {
     return design->interface().arguments[argument];
+  }
+  /// Whether an argument of run-time size has a slot per layer.
+  bool isStacked(size_t argument) const {
+    const std::vector<TripCount> &sizes = info(argument).sizes;
+    return isRepeated && !sizes.empty() &&
+           sizes.front() == TripCount::parameter(repeat);
+  }
+  /// The argument as one layer sees it.
+  ArgumentInfo infoOfOne(size_t argument) const {
+    return isStacked(argument) ? info(argument).slot() : info(argument);
+  }
+  /// Where layer `index` finds the argument.
+  BufferView placeOf(size_t argument, size_t index) const {
+    if (!isRepeated)
+      return bound[index][argument];
+    BufferView view = bound.front()[argument];
+    if (isStacked(argument))
+      view.offset = index * infoOfOne(argument).bytes;
+    return view;
   }
 };
 
@@ -82,7 +113,7 @@ struct LanguageModel::Impl {
   Layer layer;
   Head head;
   std::map<std::string, BufferRef> weights;   // by path
-  std::vector<std::vector<BufferRef>> caches; // by layer and cache
+  std::vector<std::vector<BufferView>> caches; // by layer and cache
   BufferRef hidden[2];
   ModelStatistics statistics;
 
@@ -92,18 +123,28 @@ struct LanguageModel::Impl {
   void checkParameterNames() const;
   void allocateCaches();
   void bindLayers();
+  void bindAllLayers();
+  void addHost(const std::string &name, size_t argument,
+               const BufferView &place);
   void bindHead();
   BufferView bindFile(const std::string &path, const ArgumentInfo &argument,
                       const std::string &design);
 
   ParameterValues checkRequest(const StepRequest &request) const;
-  void runLayer(size_t index, const ParameterValues &values,
-                StepResult &result);
-  void tapHidden(const ParameterValues &values, ResultTensor &taps);
+  BufferView runLayer(size_t index, const ParameterValues &values,
+                      StepResult &result);
+  BufferView runAllLayers(const ParameterValues &values, StepResult &result);
+  /// What describes a hidden state behind a layer.
+  ArgumentInfo stateInfo() const {
+    return layer.isRepeated ? layer.infoOfOne(layer.hiddenResult)
+                            : layer.info(layer.hidden);
+  }
+  void tapHidden(const BufferView &view, const ParameterValues &values,
+                 ResultTensor &taps);
   void appendRows(size_t index, const StepRequest &request,
                   const ParameterValues &values);
-  void runHead(const StepRequest &request, const ParameterValues &values,
-               StepResult &result);
+  void runHead(const StepRequest &request, const BufferView &view,
+               const ParameterValues &values, StepResult &result);
   void account(const RunStatistics &run, StepResult &result);
   const CacheRows &cacheRows(int64_t layer, int64_t cache, int64_t row) const;
 };
@@ -136,8 +177,10 @@ void LanguageModel::Impl::openDesigns() {
 void LanguageModel::Impl::checkParameterNames() const {
   const DesignInterface &design = layer.design->interface();
   std::set<std::string> named = {description.layer.past};
-  if (!description.layer.tokens.empty())
-    named.insert(description.layer.tokens);
+  for (const std::string &name :
+       {description.layer.tokens, description.layer.layers})
+    if (!name.empty())
+      named.insert(name);
   std::set<std::string> known;
   for (const ParameterInfo &parameter : design.parameters)
     known.insert(parameter.name);
@@ -156,10 +199,12 @@ void LanguageModel::Impl::checkParameterNames() const {
 void LanguageModel::Impl::prepareLayer() {
   checkParameterNames();
   const DesignInterface &design = layer.design->interface();
+  layer.repeat = description.layer.layers;
+  layer.isRepeated = !layer.repeat.empty();
   layer.hidden = design.indexOf(description.layer.hidden);
   layer.hiddenResult = design.indexOf(description.layer.hiddenResult);
   const ArgumentInfo &from = layer.info(layer.hidden);
-  const ArgumentInfo &to = layer.info(layer.hiddenResult);
+  const ArgumentInfo to = layer.infoOfOne(layer.hiddenResult);
   if (from.shape != to.shape || from.dtype != to.dtype)
     throw Error("design '" + design.directory +
                 "' expected the shape of the hidden result '" + to.name +
@@ -169,7 +214,14 @@ void LanguageModel::Impl::prepareLayer() {
   for (const ParameterInfo &parameter : design.parameters) {
     if (parameter.name == description.layer.tokens)
       layer.tokens = parameter.max;
-    else if (parameter.min > 0 || parameter.max < description.maxLength - 1)
+    else if (parameter.name == layer.repeat) {
+      const int64_t layers = description.layers.size();
+      if (layers < parameter.min || layers > parameter.max)
+        throw Error("design '" + design.directory + "' expected " +
+                    std::to_string(parameter.min) + " to " +
+                    std::to_string(parameter.max) + " layers but got " +
+                    std::to_string(layers) + "; compile the model again");
+    } else if (parameter.min > 0 || parameter.max < description.maxLength - 1)
       throw Error("design '" + design.directory + "' expected '" +
                   parameter.name + "' from 0 to " +
                   std::to_string(description.maxLength - 1) +
@@ -182,17 +234,24 @@ void LanguageModel::Impl::prepareLayer() {
     const size_t result = design.indexOf(cache.result);
     layer.caches.push_back(
         {argument, result,
-         CacheRows(layer.info(argument), layer.info(result), cache.axis,
+         CacheRows(layer.infoOfOne(argument), layer.infoOfOne(result), cache.axis,
                    layer.tokens, description.maxLength, design.directory)});
   }
 }
 
 void LanguageModel::Impl::allocateCaches() {
+  std::vector<BufferRef> stacked;
   for (size_t index = 0; index < description.layers.size(); ++index) {
     caches.emplace_back();
-    for (const Layer::Cache &cache : layer.caches)
+    for (size_t i = 0; i < layer.caches.size(); ++i) {
+      const size_t argument = layer.caches[i].argument;
+      if (index == 0 || !layer.isRepeated)
+        stacked.push_back(device.allocate(layer.info(argument).bytes));
       caches.back().push_back(
-          device.allocate(layer.info(cache.argument).bytes));
+          layer.isRepeated
+              ? BufferView{stacked[i], index * layer.infoOfOne(argument).bytes}
+              : BufferView{stacked.back(), 0});
+    }
   }
 }
 
@@ -217,7 +276,73 @@ static std::string lookUp(const StringMap &map, const std::string &key) {
   return entry == map.end() ? "" : entry->second;
 }
 
+/// The host's tensor `name` is to be written to `place`, too.
+void LanguageModel::Impl::addHost(const std::string &name, size_t argument,
+                                  const BufferView &place) {
+  const ArgumentInfo info = layer.infoOfOne(argument);
+  auto [entry, isNew] = layer.host.try_emplace(name, Layer::Host{{}, info});
+  Layer::Host &host = entry->second;
+  if (!isNew &&
+      (host.info.shape != info.shape || !sameLayout(host.info, info)))
+    throw Error("design '" + layer.design->interface().directory +
+                "' expected one shape of the host's tensor '" + name +
+                "' but '" + host.info.name + "' and '" + info.name +
+                "' differ");
+  for (const BufferView &other : host.places)
+    if (other.buffer == place.buffer && other.offset == place.offset)
+      return;
+  host.places.push_back(place);
+}
+
+/// One launch, with a slot per layer of what differs between them.
+void LanguageModel::Impl::bindAllLayers() {
+  const DesignInterface &design = layer.design->interface();
+  std::string unbound;
+  for (const auto &entry : description.layer.weights)
+    design.indexOf(entry.first); // throws for a name that does not exist
+  std::vector<BufferView> views(design.arguments.size());
+  for (size_t i = 0; i < views.size(); ++i) {
+    const ArgumentInfo &argument = design.arguments[i];
+    const std::string file =
+        lookUp(description.layer.weights, argument.name);
+    if (!file.empty() || !argument.file.empty()) {
+      views[i] = bindFile(file.empty() ? argument.file : file, argument,
+                          design.directory);
+      continue;
+    }
+    for (size_t c = 0; c < layer.caches.size(); ++c)
+      if (layer.caches[c].argument == i)
+        views[i] = caches.front()[c];
+    const bool isBound = views[i].buffer || !argument.isRunTimeInput() ||
+                         i == layer.hidden ||
+                         description.layers.front().host.count(argument.name);
+    if (argument.role == Role::Weight || !isBound)
+      unbound += std::string("\n  ") + roleName(argument.role) + " '" +
+                 argument.name + "' " + shapeString(argument.shape);
+    else if (!views[i].buffer)
+      views[i].buffer = i == layer.hidden ? hidden[0]
+                                          : device.allocate(argument.bytes);
+  }
+  if (!unbound.empty())
+    throw Error("model.json binds nothing to these arguments of design '" +
+                design.directory + "':" + unbound);
+  layer.bound.push_back(std::move(views));
+  for (size_t index = 0; index < description.layers.size(); ++index)
+    for (const auto &[argument, tensor] : description.layers[index].host) {
+      const size_t i = design.indexOf(argument);
+      if (index > 0 && !layer.isStacked(i) &&
+          tensor != lookUp(description.layers.front().host, argument))
+        throw Error("design '" + design.directory +
+                    "' expected one tensor of the host for '" + argument +
+                    "', which all layers share, but model.json names '" +
+                    tensor + "' for layer " + std::to_string(index));
+      addHost(tensor, i, layer.placeOf(i, index));
+    }
+}
+
 void LanguageModel::Impl::bindLayers() {
+  if (layer.isRepeated)
+    return bindAllLayers();
   const DesignInterface &design = layer.design->interface();
   std::vector<BufferRef> shared(design.arguments.size());
   std::string unbound;
@@ -238,18 +363,11 @@ void LanguageModel::Impl::bindLayers() {
         const std::string &path = file.empty() ? argument.file : file;
         views[i] = bindFile(path, argument, design.directory);
       } else if (!tensor.empty()) {
-        Layer::Host &entry = layer.host[tensor];
-        if (!entry.buffer) {
-          entry = {device.allocate(argument.bytes), &argument};
-        } else if (entry.info->shape != argument.shape ||
-                   !sameLayout(*entry.info, argument)) {
-          throw Error("design '" + design.directory +
-                      "' expected one shape of "
-                      "the host's tensor '" +
-                      tensor + "' but '" + entry.info->name + "' and '" +
-                      argument.name + "' differ");
-        }
-        views[i].buffer = entry.buffer;
+        auto known = layer.host.find(tensor);
+        views[i] = known == layer.host.end()
+                       ? BufferView{device.allocate(argument.bytes), 0}
+                       : known->second.places.front();
+        addHost(tensor, i, views[i]);
       } else if (!argument.isRunTimeInput() && argument.role != Role::Weight) {
         if (!shared[i])
           shared[i] = device.allocate(argument.bytes);
@@ -257,7 +375,7 @@ void LanguageModel::Impl::bindLayers() {
       } else {
         for (size_t c = 0; c < layer.caches.size(); ++c)
           if (layer.caches[c].argument == i)
-            views[i].buffer = caches[index][c];
+            views[i] = caches[index][c];
         if (!views[i].buffer)
           unbound += "\n  layer " + std::to_string(index) + ": " +
                      roleName(argument.role) + " '" + argument.name + "' " +
@@ -309,8 +427,9 @@ void LanguageModel::Impl::load() {
   openDesigns();
   prepareLayer();
   for (BufferRef &buffer : hidden)
-    buffer = device.allocate(std::max(layer.info(layer.hidden).bytes,
-                                      layer.info(layer.hiddenResult).bytes));
+    buffer =
+        device.allocate(std::max(layer.info(layer.hidden).bytes,
+                                 layer.infoOfOne(layer.hiddenResult).bytes));
   allocateCaches();
   bindLayers();
   bindHead();
@@ -340,11 +459,13 @@ LanguageModel::Impl::checkRequest(const StepRequest &request) const {
   ParameterValues values = {{description.layer.past, request.position}};
   if (!description.layer.tokens.empty())
     values[description.layer.tokens] = request.count;
+  if (layer.isRepeated)
+    values[layer.repeat] = description.layers.size();
 
   std::map<std::string, uint64_t> expected = {
       {"hidden", tensorBytes(layer.info(layer.hidden).at(values))}};
   for (const auto &[name, host] : layer.host)
-    expected[name] = tensorBytes(host.info->at(values));
+    expected[name] = tensorBytes(host.info.at(values));
   std::string problems;
   auto report = [&](const std::string &text) {
     problems += (problems.empty() ? "" : "; ") + text;
@@ -377,9 +498,11 @@ void LanguageModel::Impl::account(const RunStatistics &run,
     result.dmaBytes += bytes;
 }
 
-/// Runs one layer from `hidden[0]` to `hidden[1]` and exchanges the two.
-void LanguageModel::Impl::runLayer(size_t index, const ParameterValues &values,
-                                   StepResult &result) {
+/// Runs one layer from `hidden[0]` to `hidden[1]`, exchanges the two and returns
+/// where the result is.
+BufferView LanguageModel::Impl::runLayer(size_t index,
+                                         const ParameterValues &values,
+                                         StepResult &result) {
   std::vector<BufferView> &arguments = layer.bound[index];
   arguments[layer.hidden] = {hidden[0], 0};
   arguments[layer.hiddenResult] = {hidden[1], 0};
@@ -391,23 +514,32 @@ void LanguageModel::Impl::runLayer(size_t index, const ParameterValues &values,
     writeTensor(device, {hidden[0], 0}, layer.info(layer.hidden).at(values),
                 tensor.data());
   }
+  return {hidden[0], 0};
+}
+
+/// Runs all layers in one launch; returns where the last one's result is.
+BufferView LanguageModel::Impl::runAllLayers(const ParameterValues &values,
+                                             StepResult &result) {
+  account(device.run(*layer.design, layer.bound.front(), values), result);
+  return layer.placeOf(layer.hiddenResult, description.layers.size() - 1);
 }
 
 void LanguageModel::Impl::appendRows(size_t index, const StepRequest &request,
                                      const ParameterValues &values) {
   for (size_t i = 0; i < layer.caches.size(); ++i) {
     const Layer::Cache &cache = layer.caches[i];
-    cache.rows.append(device, *caches[index][i],
-                      layer.bound[index][cache.result], request.position,
+    cache.rows.append(device, caches[index][i],
+                      layer.placeOf(cache.result, index), request.position,
                       values);
   }
 }
 
-/// Adds the hidden state behind the layer that has just run to `taps`.
-void LanguageModel::Impl::tapHidden(const ParameterValues &values,
+/// Adds the hidden state behind a layer to `taps`.
+void LanguageModel::Impl::tapHidden(const BufferView &view,
+                                    const ParameterValues &values,
                                     ResultTensor &taps) {
-  const ArgumentInfo info = layer.info(layer.hidden).at(values);
-  const std::vector<char> states = readTensor(device, {hidden[0], 0}, info);
+  const ArgumentInfo info = stateInfo().at(values);
+  const std::vector<char> states = readTensor(device, view, info);
   if (taps.shape.empty()) {
     taps.dtype = info.dtype;
     taps.shape = info.shape;
@@ -417,12 +549,13 @@ void LanguageModel::Impl::tapHidden(const ParameterValues &values,
   taps.data.insert(taps.data.end(), states.begin(), states.end());
 }
 
-/// Runs the head on the last tokens of a step.
+/// Runs the head on the last tokens of a step, whose states are in `view`.
 void LanguageModel::Impl::runHead(const StepRequest &request,
+                                  const BufferView &view,
                                   const ParameterValues &values,
                                   StepResult &result) {
   const std::vector<char> states =
-      readTensor(device, {hidden[0], 0}, layer.info(layer.hidden).at(values));
+      readTensor(device, view, stateInfo().at(values));
   const size_t rowBytes = states.size() / request.count;
   const DesignInterface &design = head.design->interface();
   const ArgumentInfo &logits = design.arguments[head.logits];
@@ -453,18 +586,25 @@ StepResult LanguageModel::step(const StepRequest &request) {
       continue;
     }
     const Layer::Host &host = layer.host.at(tensor.name);
-    writeTensor(impl->device, {host.buffer, 0}, host.info->at(values),
-                tensor.data);
+    for (const BufferView &place : host.places)
+      writeTensor(impl->device, place, host.info.at(values), tensor.data);
   }
   StepResult result;
-  for (size_t index = 0; index < layer.bound.size(); ++index) {
-    impl->runLayer(index, values, result);
+  BufferView states;
+  if (layer.isRepeated)
+    states = impl->runAllLayers(values, result);
+  for (size_t index = 0; index < impl->description.layers.size(); ++index) {
+    if (!layer.isRepeated)
+      states = impl->runLayer(index, values, result);
     impl->appendRows(index, request, values);
     if (request.taps)
-      impl->tapHidden(values, result.taps);
+      impl->tapHidden(layer.isRepeated
+                          ? layer.placeOf(layer.hiddenResult, index)
+                          : states,
+                      values, result.taps);
   }
   if (request.logits > 0)
-    impl->runHead(request, values, result);
+    impl->runHead(request, states, values, result);
   const std::chrono::duration<double> seconds =
       std::chrono::steady_clock::now() - start;
   result.seconds = seconds.count();
@@ -493,9 +633,13 @@ const CacheRows &LanguageModel::Impl::cacheRows(int64_t layer, int64_t cache,
 }
 
 void LanguageModel::reset() {
-  for (const std::vector<BufferRef> &layer : impl->caches)
-    for (const BufferRef &buffer : layer)
-      impl->device.fillZero(*buffer);
+  // Slots of one buffer need it once.
+  std::set<BufferRef> buffers;
+  for (const std::vector<BufferView> &layer : impl->caches)
+    for (const BufferView &view : layer)
+      buffers.insert(view.buffer);
+  for (const BufferRef &buffer : buffers)
+    impl->device.fillZero(*buffer);
 }
 
 void LanguageModel::writeCache(int64_t layer, int64_t cache, int64_t row,
@@ -504,14 +648,14 @@ void LanguageModel::writeCache(int64_t layer, int64_t cache, int64_t row,
   if (bytes != rows.rowBytes())
     throw Error("expected a cache row of " + std::to_string(rows.rowBytes()) +
                 " bytes but got " + std::to_string(bytes));
-  rows.write(impl->device, *impl->caches[layer][cache], row, data);
+  rows.write(impl->device, impl->caches[layer][cache], row, data);
 }
 
 ResultTensor LanguageModel::readCache(int64_t layer, int64_t cache,
                                       int64_t row) {
   const CacheRows &rows = impl->cacheRows(layer, cache, row);
   return {rows.dtype(), rows.rowShape(),
-          rows.read(impl->device, *impl->caches[layer][cache], row)};
+          rows.read(impl->device, impl->caches[layer][cache], row)};
 }
 
 const ModelStatistics &LanguageModel::statistics() const {

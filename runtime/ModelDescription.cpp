@@ -25,12 +25,22 @@ namespace {
 
 using StringMap = std::map<std::string, std::string>;
 
+StringMap readFiles(const JsonFields &fields, const std::string &key,
+                    const std::string &directory) {
+  StringMap files;
+  for (const auto &[argument, file] : fields.stringMap(key))
+    files[argument] = resolvePath(directory, file);
+  return files;
+}
+
 LayerDesign readLayerDesign(const JsonFields &fields,
                             const std::string &directory) {
   LayerDesign layer;
   layer.design = resolvePath(directory, fields.string("design"));
   layer.tokens = fields.stringOr("tokens", "");
   layer.past = fields.string("past");
+  layer.layers = fields.stringOr("layers", "");
+  layer.weights = readFiles(fields, "weights", directory);
   layer.hidden = fields.string("hidden");
   layer.hiddenResult = fields.string("hidden_result");
   for (const JsonFields &item : fields.objects("caches"))
@@ -38,14 +48,6 @@ LayerDesign readLayerDesign(const JsonFields &fields,
         {item.string("argument"), item.string("result"),
          static_cast<size_t>(item.integerAtLeast("axis", 0))});
   return layer;
-}
-
-StringMap readFiles(const JsonFields &fields, const std::string &key,
-                    const std::string &directory) {
-  StringMap files;
-  for (const auto &[argument, file] : fields.stringMap(key))
-    files[argument] = resolvePath(directory, file);
-  return files;
 }
 
 LayerDescription readLayer(const JsonFields &fields,
@@ -66,8 +68,8 @@ ModelDescription ModelDescription::read(const std::string &directory) {
                 "' but there is no model.json; make one with streamtensor "
                 "compile MODEL --output-dir");
   const JsonFields fields = JsonFields::readFile(path);
-  if (fields.integer("schema") != 2)
-    fields.fail("schema", "expected 2 but got " +
+  if (fields.integer("schema") != 3)
+    fields.fail("schema", "expected 3 but got " +
                               std::to_string(fields.integer("schema")) +
                               "; compile the model again");
   ModelDescription model;

@@ -35,10 +35,13 @@ struct LayerDesign {
   /// Directory of the design.
   std::string design;
   /// The parameters of the design that say how many; `tokens` is empty where
-  /// the design computes one token.
-  std::string tokens, past;
+  /// the design computes one token, `layers` where it computes one layer.
+  std::string tokens, past, layers;
   std::string hidden, hiddenResult;
   std::vector<CacheDescription> caches;
+  /// Argument to packed file of the weights of all layers; those of a design of
+  /// one layer are in each `LayerDescription`.
+  std::map<std::string, std::string> weights;
 };
 
 /// The design that turns the hidden state of one token into logits.

@@ -31,9 +31,12 @@ WorkCount::WorkCount(const DesignInterface &design) {
     if (!task.macsFifo.empty())
       macs.push_back(rate(design, task.name, task.macsFifo, task.group,
                           task.macsPerToken));
-  for (const DmaInfo &item : design.dma)
+  for (const DmaInfo &item : design.dma) {
     dma.push_back(
         rate(design, item.name, item.fifo, item.group, item.bytesPerToken));
+    except.push_back(rate(design, item.name, item.exceptFifo, item.group,
+                          item.exceptBytesPerToken));
+  }
 }
 
 std::string WorkCount::key(const std::string &name, const std::string &group) {
@@ -88,7 +91,7 @@ WorkCount::count(const std::vector<sim::FifoStatistics> &simulated) const {
   };
   for (const Rate &rate : macs)
     result.macs += amount(rate);
-  for (const Rate &rate : dma)
-    result.dmaBytes.push_back(amount(rate));
+  for (size_t i = 0; i < dma.size(); ++i)
+    result.dmaBytes.push_back(amount(dma[i]) - amount(except[i]));
   return result;
 }

@@ -52,6 +52,8 @@ private:
   /// kNone for a name that several groups have.
   std::unordered_map<std::string, size_t> byName;
   std::vector<Rate> macs, dma;
+  /// One per entry of `dma`: what did not come from memory.
+  std::vector<Rate> except;
 };
 
 } // namespace streamtensor::runtime

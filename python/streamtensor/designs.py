@@ -18,7 +18,7 @@ from streamtensor.precision import Precision
 
 MODEL_JSON = "model.json"
 # What a model.json says its content is; the runtime reads no other.
-SCHEMA = 2
+SCHEMA = 3
 INTERFACE = "interface.json"
 NETWORK = "network.pn.json"
 REPORT = "report.json"

@@ -52,14 +52,24 @@ def manifest_of(program: Program, with_weights: bool) -> dict[str, Any]:
     }
 
 
-def write_export(directory: Path, program: Program, text: str, with_weights: bool = True) -> None:
-    """Writes the files of an export into an existing directory."""
+def write_export(
+    directory: Path,
+    program: Program,
+    text: str,
+    with_weights: bool = True,
+    repeat: dict[str, Any] | None = None,
+) -> None:
+    """Writes the files of an export into an existing directory.
+
+    `repeat` says that the program is one layer of many (`Repeat` of models/compiler.py).
+    """
     if with_weights and program.weights:
         tensors = {argument.name: argument.value for argument in program.weights}
         write_safetensors(directory / WEIGHTS, tensors)
     if program.dims is not None:
         write_json(directory / DIMS, program.dims.to_json())
-    write_json(directory / MANIFEST, manifest_of(program, with_weights))
+    manifest = manifest_of(program, with_weights)
+    write_json(directory / MANIFEST, manifest | ({"repeat": repeat} if repeat else {}))
     (directory / MODULE).write_text(text)
 
 

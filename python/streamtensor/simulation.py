@@ -1,7 +1,8 @@
 """Timed simulation of compiled designs and models: cycles, what bounds them, resources.
 
 A design is simulated by `streamtensor-sim` on its `network.pn.json`. A language model is the sum
-of its launches: each layer and the head once per step, in the same steps that generation makes.
+of its launches: all layers (or, of a design of one layer, each of them) and the head once per
+step, in the same steps that generation makes.
 """
 
 from __future__ import annotations
@@ -122,8 +123,13 @@ def simulate_model(compiled: Compiled, request: Request) -> dict[str, Any]:
         )
     layers = len(model["layers"])
     layer = directory / model["layer"]["design"]
+    # All layers in one launch, or one launch each.
+    repeat = model["layer"]["layers"]
+    every, launched = ({repeat: layers}, 1) if repeat else ({}, layers)
     launches = [
-        simulate_design(layer, layers, request, layer_values(model["layer"], count, position))
+        simulate_design(
+            layer, launched, request, layer_values(model["layer"], count, position) | every
+        )
         for position, count in steps
     ]
     # The trace is the layer's.

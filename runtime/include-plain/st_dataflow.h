@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The three dataflow macros of an emitted kernel, for Vitis HLS and for AMD's
+// The dataflow macros of an emitted kernel, for Vitis HLS and for AMD's
 // open C++ headers: a task is a plain call, a FIFO a stream with a depth
 // pragma.
 //
@@ -24,6 +24,9 @@
 #define ST_FIFO(type_, name_, depth_)                                          \
   hls::stream<type_> name_(#name_);                                            \
   ST_PRAGMA(HLS stream variable = name_ type = fifo depth = depth_)
+/// A FIFO of `depth_` tokens in front of a loop around a dataflow body: what
+/// one iteration writes, the next one reads.
+#define ST_FEEDBACK(type_, name_, depth_) ST_FIFO(type_, name_, depth_)
 /// One process of the dataflow body; run in order by C simulation, concurrently
 /// by hardware.
 #define ST_TASK(function_, ...) function_(__VA_ARGS__)

@@ -49,10 +49,12 @@ class stream {
 
 public:
   /// `depth` is in tokens (Vitis' default is 2); `scope` is the declaring
-  /// function, for messages and statistics.
+  /// function, for messages and statistics; `isFeedback`: tokens may stay in it
+  /// from one dataflow body to the next, until it is destroyed.
   explicit stream(const char *name = "stream", size_t depth = 2,
-                  const char *scope = "") {
+                  const char *scope = "", bool isFeedback = false) {
     st::sim::api->openFifo(&fifo, name, scope, sizeof(T), depth);
+    fifo.isFeedback = isFeedback;
   }
   ~stream() { st::sim::api->closeFifo(&fifo); }
   stream(const stream &) = delete;

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The three dataflow macros of an emitted kernel, for the C simulation: every
+// The dataflow macros of an emitted kernel, for the C simulation: every
 // task is a cooperative process, every FIFO is bounded. The version in
 // include-plain/ gives the same kernel to Vitis HLS and to AMD's open headers.
 //
@@ -62,6 +62,10 @@ void spawnTask(const char *name, const Call &call, Args &&...args) {
 /// A FIFO of `depth_` tokens in the body of a dataflow function.
 #define ST_FIFO(type_, name_, depth_)                                          \
   ::hls::stream<type_> name_(#name_, depth_, __func__)
+/// A FIFO of `depth_` tokens in front of a loop around a dataflow body: what
+/// one iteration writes, the next one reads.
+#define ST_FEEDBACK(type_, name_, depth_)                                      \
+  ::hls::stream<type_> name_(#name_, depth_, __func__, /*isFeedback=*/true)
 /// Starts function_(arguments...) as a process; it runs at ST_JOIN. The
 /// arguments must stay alive until then.
 #define ST_TASK(function_, ...)                                                \

@@ -27,7 +27,7 @@ namespace sim {
 
 /// Changes whenever Fifo or Api change, so that a cached simulation of another
 /// version is refused.
-enum : uint32_t { kApiVersion = 1 };
+enum : uint32_t { kApiVersion = 2 };
 
 struct Process;
 
@@ -55,6 +55,7 @@ struct Fifo {
   size_t peakBytes;
   uint32_t tokenBytes;
   uint32_t depth;
+  bool isFeedback; // may hold tokens when a body ends, for the next one
 };
 
 struct Api {

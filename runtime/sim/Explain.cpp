@@ -132,11 +132,12 @@ std::string streamtensor::sim::explainDeadlock(const Process &root) {
 }
 
 std::string
-streamtensor::sim::explainLeftOver(const std::vector<Fifo *> &declared) {
+streamtensor::sim::explainLeftOver(const std::vector<Fifo *> &declared,
+                                bool atEnd) {
   std::string text;
   for (const Fifo *fifo : declared) {
     const size_t fill = fillBytes(*fifo);
-    if (!fill)
+    if (!fill || (fifo->isFeedback && !atEnd))
       continue;
     text +=
         std::string(text.empty() ? "" : "; ") + "fifo '" + fifo->name +

@@ -65,8 +65,10 @@ namespace streamtensor::sim {
 /// outermost process; some process below it must be blocked.
 std::string explainDeadlock(const st::sim::Process &root);
 
-/// Says which FIFOs of a body still hold tokens; empty when none does.
-std::string explainLeftOver(const std::vector<st::sim::Fifo *> &declared);
+/// Says which FIFOs of a body still hold tokens; empty when none does. Feedback
+/// may, unless `atEnd`.
+std::string explainLeftOver(const std::vector<st::sim::Fifo *> &declared,
+                            bool atEnd);
 
 } // namespace streamtensor::sim
 

@@ -383,6 +383,11 @@ void Scheduler::Impl::closeFifo(Fifo *fifo) {
     fail(std::string("expected ST_JOIN() before the end of the body that "
                      "declares fifo '") +
          fifo->name + "', but its tasks have not run");
+  if (fifo->isFeedback) {
+    std::string leftOver = explainLeftOver({fifo}, /*atEnd=*/true);
+    if (!leftOver.empty())
+      fail(std::move(leftOver));
+  }
   fifo->peakBytes = std::max(fifo->peakBytes, fillBytes(*fifo));
   count(*fifo);
   std::vector<Fifo *> &declared = running->declared;
@@ -496,7 +501,7 @@ void Scheduler::Impl::join() {
     process->state = State::Joining;
     switchAway();
   }
-  std::string leftOver = explainLeftOver(process->declared);
+  std::string leftOver = explainLeftOver(process->declared, /*atEnd=*/false);
   if (!leftOver.empty())
     fail(std::move(leftOver));
   for (Fifo *fifo : process->declared) {

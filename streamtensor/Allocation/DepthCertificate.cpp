@@ -388,10 +388,14 @@ streamtensor::certifyDepths(const TimedNetwork &network,
     const TimedFifo &info = network.fifos[fifo];
     if (info.isControl || info.depth <= 2 || info.depth < largest->tokens(fifo))
       continue;
-    --depths[fifo];
-    certificate.fullDepths[info.name] =
-        largest->ends(depths) ? "delay" : "deadlock";
-    ++depths[fifo];
+    // With less, what is carried would not fit.
+    bool isNeeded = info.isCarried && info.depth == largest->tokens(fifo);
+    if (!isNeeded) {
+      --depths[fifo];
+      isNeeded = !largest->ends(depths);
+      ++depths[fifo];
+    }
+    certificate.fullDepths[info.name] = isNeeded ? "deadlock" : "delay";
   }
   return certificate;
 }

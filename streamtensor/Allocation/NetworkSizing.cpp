@@ -209,7 +209,7 @@ FifoSizingProblem streamtensor::sizingProblemOf(const TimedNetwork &network,
     edge.write = {write.first, write.last};
     edge.read = {read.first, read.last};
     edge.minDepth = fifo.depth;
-    edge.initialTokens = fifo.initialTokens;
+    edge.initialTokens = network.initialTokensOf(i, values);
     edge.crossing = fifo.crossing;
     problem.addEdge(std::move(edge));
   }

@@ -59,7 +59,7 @@ public:
           tokens[i] = std::max(tokens[i], counts[i].writes);
       }
     for (size_t i = 0; i < first.size(); ++i)
-      tokens[i] += network.fifos[i].initialTokens;
+      tokens[i] += network.initialTokensOf(i, network.maxima());
   }
 
   std::optional<TimedSizing> grow();

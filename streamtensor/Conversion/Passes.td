@@ -125,4 +125,36 @@ def SplitConverters : Pass<"st-split-converters", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::func::FuncDialect"];
 }
 
+def RepeatLayers : Pass<"st-repeat-layers", "::mlir::ModuleOp"> {
+  let summary = "Run one layer after the other in one launch";
+  let description = [{
+    Within phase `hls`, for a top function with `dataflow.repeat`: its design is
+    one layer of a model, and becomes one that runs 1 to `count` of them.
+
+    - The top function gets the parameter, a run-time size. The body of the
+      dataflow function is repeated as often (`hls.repeat`); its tasks are told
+      the layer (`hls.iteration`) where they need it.
+    - Memory arguments get an outermost dimension over the layers, but for the
+      hidden state and those in `shared`, which all layers use.
+    - The hidden state of the first layer comes from memory, that of each other
+      one through a stream from the end of the layer before (`hls.feedback`),
+      which holds a whole one. The result in memory has those of all layers.
+
+    It fails where the design has more than one dataflow function, which device
+    memory connects, or where the hidden state does not leave a layer row by
+    row, as it enters one.
+
+    ```mlir
+    func.func @layer(...) attributes {dataflow.repeat = {
+        parameter = "layers", count = 30 : i64, argument = "arg9",
+        result = "result0", shared = ["arg11"]}}
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::streamtensor::hls::HLSDialect", "::streamtensor::stream::StreamDialect"
+  ];
+}
+
 #endif // STREAMTENSOR_CONVERSION_PASSES

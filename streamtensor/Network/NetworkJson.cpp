@@ -295,6 +295,7 @@ void NetworkReader::readFifos(Fields &fields) {
     fifo.initialTokens = item.integerOr("initial_tokens", 0);
     fifo.crossing = item.integerOr("crossing", 0);
     fifo.isControl = item.booleanOr("control", false);
+    fifo.isCarried = item.booleanOr("carried", false);
     fifo.writer =
         processNames.find(item.get("producer"), item, "producer", "process");
     fifo.reader =
@@ -491,6 +492,7 @@ TimedNetwork NetworkReader::read(const json &document) {
     network.clockNs = fields.number("clock_ns");
   network.serialInvocations = fields.booleanOr("serial_invocations", false);
   network.launchCycles = fields.integerOr("launch_cycles", 0);
+  network.repeat = fields.stringOr("repeat", "");
   readParameters(fields);
   readMemory(fields);
   const json &processes = fields.get("processes");

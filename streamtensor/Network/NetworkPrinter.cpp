@@ -153,6 +153,8 @@ Json Printer::printFifo(const TimedFifo &fifo) const {
     result["crossing"] = fifo.crossing;
   if (fifo.isControl)
     result["control"] = true;
+  if (fifo.isCarried)
+    result["carried"] = true;
   return result;
 }
 
@@ -177,6 +179,8 @@ std::string Printer::print() const {
     addKey("serial_invocations", true);
   if (network.launchCycles != 0)
     addKey("launch_cycles", network.launchCycles);
+  if (!network.repeat.empty())
+    addKey("repeat", network.repeat);
   addList("parameters", network.parameters, [](const NetworkParameter &p) {
     return Json{{"name", p.name}, {"min", p.min}, {"max", p.max}};
   });

@@ -213,9 +213,9 @@ ProcessNetwork streamtensor::pipelinedOrder(const TimedNetwork &network,
                                             const ParameterValues &values) {
   const ParameterValues all = network.complete(values);
   ProcessNetwork result;
-  for (const TimedFifo &fifo : network.fifos) {
-    const unsigned index = result.addFifo(fifo.name);
-    result.fifos[index].initialTokens = fifo.initialTokens;
+  for (unsigned fifo = 0; fifo < network.fifos.size(); ++fifo) {
+    const unsigned index = result.addFifo(network.fifos[fifo].name);
+    result.fifos[index].initialTokens = network.initialTokensOf(fifo, all);
   }
   for (const TimedProcess &process : network.processes)
     result.addProcess(process.name, OrderBuilder(all).build(process.program));

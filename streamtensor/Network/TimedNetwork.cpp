@@ -262,8 +262,11 @@ ProcessNetwork streamtensor::programOrder(const TimedNetwork &network,
                                           const ParameterValues &values) {
   const ParameterValues all = network.complete(values);
   ProcessNetwork result;
-  for (const TimedFifo &fifo : network.fifos)
-    result.addFifo(fifo.name);
+  for (unsigned fifo = 0; fifo < network.fifos.size(); ++fifo) {
+    const unsigned index = result.addFifo(network.fifos[fifo].name);
+    if (!network.fifos[fifo].isControl)
+      result.fifos[index].initialTokens = network.initialTokensOf(fifo, all);
+  }
   const std::vector<TimedProcess> &processes = network.processes;
   for (size_t index = 0; index < processes.size();) {
     const TimedProcess &process = processes[index];
@@ -387,6 +390,9 @@ void Checker::checkFifos() const {
       throw Fault{where + ": expected from 0 to " + std::to_string(fifo.depth) +
                   " initial tokens, the depth, but got " +
                   std::to_string(fifo.initialTokens)};
+    if (fifo.isCarried && fifo.initialTokens != 0)
+      throw Fault{where + ": expected no number of initial tokens for what is "
+                          "carried from one invocation to the next"};
     if (fifo.crossing < 0 || fifo.crossing > 64)
       throw Fault{where + ": expected crossing from 0 to 64 but got " +
                   std::to_string(fifo.crossing)};
@@ -691,7 +697,13 @@ void Checker::checkTokens() const {
                   network.processes[self.writer].name + "' and " +
                   std::to_string(int64_t(ends[fifo].reads)) + " read by '" +
                   network.processes[self.reader].name + "'"};
-    if (self.writer == self.reader && self.initialTokens == 0 &&
+    if (self.isCarried && ends[fifo].reads > double(self.depth))
+      throw Fault{"fifo '" + self.name + "': expected a depth of " +
+                  std::to_string(int64_t(ends[fifo].reads)) +
+                  ", all tokens of an invocation, as they are carried to the "
+                  "next one, but got " +
+                  std::to_string(self.depth)};
+    if (self.writer == self.reader && !self.isFeedback() &&
         ends[fifo].reads > 0)
       throw Fault{"fifo '" + self.name +
                   "': expected initial tokens in a fifo from process '" +
@@ -709,7 +721,7 @@ void Checker::checkStarts() const {
     ++waits[to];
   };
   for (const TimedFifo &fifo : network.fifos) {
-    if (fifo.initialTokens > 0)
+    if (fifo.isFeedback())
       continue;
     // Without tokens, a FIFO from a process to itself is never used.
     if (fifo.writer != fifo.reader)
@@ -749,6 +761,17 @@ void Checker::checkStarts() const {
               names};
 }
 
+int64_t TimedNetwork::initialTokensOf(unsigned fifo,
+                                      const ParameterValues &values) const {
+  if (!fifos[fifo].isCarried)
+    return fifos[fifo].initialTokens;
+  const TimedProcess &reader = processes[fifos[fifo].reader];
+  return countAccesses(reader.hasProgram ? accessesOf(reader.program, values)
+                                         : accessesOf(reader.accesses),
+                       fifos.size())[fifo]
+      .reads;
+}
+
 std::optional<std::string>
 TimedNetwork::check(const ParameterValues &given) const {
   const ParameterValues values = complete(given);
@@ -772,6 +795,9 @@ TimedNetwork::check(const ParameterValues &given) const {
                     std::to_string(value)};
     }
     ParameterValues known = maxima();
+    if (!repeat.empty() && !known.count(repeat))
+      throw Fault{"repeat: expected a parameter of the network but got '" +
+                  repeat + "'"};
     for (const auto &value : given)
       if (!known.count(value.first))
         throw Fault{"expected a parameter of the network but got '" +

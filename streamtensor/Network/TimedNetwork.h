@@ -145,6 +145,13 @@ struct TimedFifo {
   unsigned writer = 0, reader = 0;
   /// Between the halves of a ping-pong buffer; not a stream of the design.
   bool isControl = false;
+  /// What an invocation writes is for the next one: before the first one there
+  /// are as many tokens as an invocation reads, in place of `initialTokens`.
+  bool isCarried = false;
+
+  /// Whether there are tokens before the first invocation: such a FIFO delays
+  /// no start.
+  bool isFeedback() const { return initialTokens > 0 || isCarried; }
 };
 
 /// An array that its reader takes over when its writer has ended.
@@ -197,6 +204,8 @@ struct TimedNetwork {
   MemoryModel memory;
   /// An invocation begins when the one before has ended.
   bool serialInvocations = false;
+  /// The parameter that says how many invocations one launch makes; empty: one.
+  std::string repeat;
   /// Cycles from a launch by the host to the start of the first process.
   int64_t launchCycles = 0;
   std::vector<InjectedStall> stalls;
@@ -205,6 +214,13 @@ struct TimedNetwork {
   /// tokens read, negative times, cycles without initial tokens. Parameters
   /// that `values` lacks have their maximum.
   std::optional<std::string> check(const ParameterValues &values = {}) const;
+
+  /// Invocations of one launch; `values` has all parameters.
+  int64_t repetitions(const ParameterValues &values) const {
+    return repeat.empty() ? 1 : values.at(repeat);
+  }
+  /// Tokens in `fifo` before the first invocation; `values` has all parameters.
+  int64_t initialTokensOf(unsigned fifo, const ParameterValues &values) const;
 
   /// The largest value of each parameter.
   ParameterValues maxima() const;

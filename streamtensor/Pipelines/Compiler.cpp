@@ -14,6 +14,7 @@
 
 #include "streamtensor/Analysis/SizeConsistency.h"
 #include "streamtensor/Analysis/UnfusedMemory.h"
+#include "streamtensor/Conversion/Passes.h"
 #include "streamtensor/Dialect/Dataflow/IR/RuntimeSizes.h"
 #include "streamtensor/Dialect/RegisterDialects.h"
 #include "streamtensor/Pipelines/Allocate.h"
@@ -69,6 +70,8 @@ public:
          i <= static_cast<unsigned>(request.to); ++i)
       if (!runPhase(static_cast<Phase>(i)))
         return false;
+    if (request.to == kLastPhase && !repeatLayers())
+      return false;
     // Also for a text whose schedules were given.
     if (request.dspBudget && request.to == kLastPhase && !checkDsp())
       return false;
@@ -218,6 +221,16 @@ private:
       return false;
     seconds.emplace_back(phaseName(phase).str(), secondsSince(start));
     return keepPhase(phase);
+  }
+
+  /// Where the design is one layer of many: the last step of phase `hls`. What
+  /// is validated is the layer, and so is what depths are found for.
+  bool repeatLayers() {
+    PassManager pm(&context);
+    pm.addPass(createRepeatLayers());
+    if (failed(pm.run(*module)) || failed(verify(*module)))
+      return fail("the layers cannot run in one launch");
+    return request.dumpDir.empty() || dump(kLastPhase);
   }
 
   /// Runs the passes that lead to `phase`.

@@ -12,6 +12,7 @@
 
 #include "streamtensor/Pipelines/Manifest.h"
 
+#include "streamtensor/Dialect/Dataflow/IR/RuntimeSizes.h"
 #include "streamtensor/Sim/HostTensor.h"
 #include "streamtensor/Transforms/Memory/Passes.h"
 
@@ -79,6 +80,39 @@ static bool readArgument(const llvm::json::Value &value, size_t index,
   return true;
 }
 
+static bool readRepeat(const llvm::json::Value &value, ManifestRepeat &repeat,
+                       std::string &error) {
+  auto fail = [&](StringRef what) {
+    error = what.str();
+    return false;
+  };
+  const llvm::json::Object *object = value.getAsObject();
+  if (!object)
+    return fail("an object");
+  for (auto [key, to] : {std::pair("parameter", &repeat.parameter),
+                         std::pair("argument", &repeat.argument),
+                         std::pair("result", &repeat.result)}) {
+    std::optional<StringRef> text = object->getString(key);
+    if (!text)
+      return fail("a string '" + std::string(key) + "'");
+    *to = text->str();
+  }
+  std::optional<int64_t> count = object->getInteger("count");
+  if (!count || *count < 1 || *count > INT32_MAX)
+    return fail("a number 'count' from 1 on");
+  repeat.count = *count;
+  const llvm::json::Array *shared = object->getArray("shared");
+  if (!shared)
+    return fail("a list 'shared'");
+  for (const llvm::json::Value &name : *shared) {
+    std::optional<StringRef> text = name.getAsString();
+    if (!text)
+      return fail("names in 'shared'");
+    repeat.shared.push_back(text->str());
+  }
+  return true;
+}
+
 std::optional<Manifest> streamtensor::readManifest(const std::string &path,
                                                    std::string &error) {
   auto buffer = llvm::MemoryBuffer::getFile(path);
@@ -120,6 +154,13 @@ std::optional<Manifest> streamtensor::readManifest(const std::string &path,
                     ": expected a string 'dtype'");
       manifest.resultDtypes.push_back(dtype->str());
     }
+  if (const llvm::json::Value *value = root->get("repeat")) {
+    ManifestRepeat repeat;
+    std::string what;
+    if (!readRepeat(*value, repeat, what))
+      return fail("repeat: expected " + what);
+    manifest.repeat = std::move(repeat);
+  }
   if (std::optional<StringRef> weights = root->getString("weights")) {
     llvm::SmallString<256> resolved(*weights);
     if (llvm::sys::path::is_relative(resolved)) {
@@ -184,6 +225,23 @@ LogicalResult streamtensor::annotateArguments(func::FuncOp function,
     if (!argument.bufferShape.empty())
       function.setArgAttr(i, kBufferShapeAttr,
                           builder.getDenseI64ArrayAttr(argument.bufferShape));
+  }
+  if (manifest && manifest->repeat) {
+    const ManifestRepeat &repeat = *manifest->repeat;
+    SmallVector<Attribute> shared;
+    for (const std::string &name : repeat.shared)
+      shared.push_back(builder.getStringAttr(name));
+    auto text = [&](StringRef name, const std::string &value) {
+      return builder.getNamedAttr(name, builder.getStringAttr(value));
+    };
+    function->setAttr(
+        dataflow::kRepeatAttr,
+        builder.getDictionaryAttr(
+            {text("parameter", repeat.parameter),
+             builder.getNamedAttr("count",
+                                  builder.getI64IntegerAttr(repeat.count)),
+             text("argument", repeat.argument), text("result", repeat.result),
+             builder.getNamedAttr("shared", builder.getArrayAttr(shared))}));
   }
   if (!manifest || manifest->resultDtypes.empty())
     return success();

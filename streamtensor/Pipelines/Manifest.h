@@ -33,6 +33,15 @@ struct ManifestArgument {
   std::vector<int64_t> bufferShape;
 };
 
+/// The function is one layer, and its design runs up to `count` of them: the
+/// attribute `dataflow.repeat`.
+struct ManifestRepeat {
+  std::string parameter;
+  int64_t count = 0;
+  std::string argument, result;
+  std::vector<std::string> shared;
+};
+
 struct Manifest {
   std::string function;
   std::vector<ManifestArgument> arguments;
@@ -41,6 +50,7 @@ struct Manifest {
   /// Path of the safetensors file with the weights, resolved against the
   /// manifest; empty when the manifest names none.
   std::string weights;
+  std::optional<ManifestRepeat> repeat;
 };
 
 /// Reads and checks a manifest (schema 1). Returns nothing, and the cause in
@@ -49,7 +59,8 @@ std::optional<Manifest> readManifest(const std::string &path,
                                      std::string &error);
 
 /// Puts name and role (and buffer shape) on each argument of `function`, and on
-/// arguments and results of unsigned integers their dtype.
+/// arguments and results of unsigned integers their dtype; on the function what
+/// is repeated.
 /// Without a manifest every argument is a run-time input. Fails with an error
 /// on the function when the manifest describes other arguments.
 mlir::LogicalResult annotateArguments(mlir::func::FuncOp function,

@@ -91,7 +91,7 @@ CriticalChain::CriticalChain(const TimedNetwork &network,
   for (const Timeline::Track &track : tracks)
     positions.push_back({track.waits.size(), track.invocations.size()});
   for (const TimedFifo &fifo : network.fifos)
-    if (fifo.initialTokens == 0 && fifo.writer != fifo.reader)
+    if (!fifo.isFeedback() && fifo.writer != fifo.reader)
       startsBehind[fifo.reader].push_back(fifo.writer);
   for (const PingPong &array : network.pingPongs) {
     endsBehind[array.reader].push_back(array.writer);

@@ -154,6 +154,8 @@ private:
 
   const TimedNetwork &network;
   const TimedOptions &options;
+  /// Of all launches.
+  int64_t invocations = 1;
   std::vector<TimedProgram> programs;
   std::vector<ProcessState> processes;
   std::vector<TimedFifoState> fifos;

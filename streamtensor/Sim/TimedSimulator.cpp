@@ -42,7 +42,8 @@ TimedSimulation::TimedSimulation(const TimedNetwork &network,
     int64_t depth = options.depths.empty() ? fifo.depth : options.depths[i];
     if (options.unbounded)
       depth = INT64_MAX / 4;
-    fifos.emplace_back(depth, fifo.initialTokens, fifo.crossing);
+    fifos.emplace_back(depth, network.initialTokensOf(i, values),
+                       fifo.crossing);
   }
   for (const TimedChannel &channel : network.memory.channels)
     channels.emplace_back(channel);
@@ -58,7 +59,7 @@ TimedSimulation::TimedSimulation(const TimedNetwork &network,
   wakesOnStart.resize(size);
   wakesOnEnd.resize(size);
   for (const TimedFifo &fifo : network.fifos)
-    if (fifo.initialTokens == 0 && fifo.writer != fifo.reader) {
+    if (!fifo.isFeedback() && fifo.writer != fifo.reader) {
       startsAfter[fifo.reader].push_back({fifo.writer, StartEdge::Started});
       wakesOnStart[fifo.writer].push_back(fifo.reader);
     }
@@ -81,8 +82,9 @@ TimedSimulation::TimedSimulation(const TimedNetwork &network,
     places += 2 * programs[i].numPlaces();
   }
   steady = SteadyStates<SimulationMark>(places);
-  endedOf.resize(options.invocations);
-  lastEndOf.resize(options.invocations);
+  invocations = options.invocations * network.repetitions(values);
+  endedOf.resize(invocations);
+  lastEndOf.resize(invocations);
   result.processes.resize(size);
   result.fifos.resize(network.fifos.size());
 }
@@ -282,7 +284,7 @@ void TimedSimulation::endInvocation(unsigned index, ProcessState &process) {
   process.ends.push_back(end);
   process.running = process.hasGroup = false;
   const int64_t m = process.invocation++;
-  process.done = process.invocation == options.invocations;
+  process.done = process.invocation == invocations;
   lastEndOf[m] = std::max(lastEndOf[m], end);
   if (++endedOf[m] == processes.size() && network.serialInvocations)
     for (unsigned other = 0; other < processes.size(); ++other)
@@ -719,7 +721,7 @@ int64_t streamtensor::simulationWork(const TimedNetwork &network,
     countMemory(
         process, network.complete(values),
         [&](AccessKind, unsigned, int64_t beats, int64_t) { work += beats; });
-  return work;
+  return work * network.repetitions(network.complete(values));
 }
 
 std::string streamtensor::describeDeadlock(const TimedNetwork &network,

@@ -100,8 +100,9 @@ struct BusySpan {
 };
 
 struct TimedOptions {
-  /// Invocations one behind the other; from 1 to `kMostInvocations`, so that
-  /// the cycles of all of them cannot overflow.
+  /// Launches one behind the other, each of one invocation or as many as the
+  /// network says; from 1 to `kMostInvocations`, so that the cycles of all of
+  /// them cannot overflow.
   int64_t invocations = 1;
   static constexpr int64_t kMostInvocations = 1 << 12;
   ParameterValues values;

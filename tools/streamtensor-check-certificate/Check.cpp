@@ -145,13 +145,17 @@ void Check::compareFiles() const {
                   kernelHash + ", but got " + interface.kernelHash);
   const auto isAny = [](const Fifo &) { return true; };
   const auto isStream = [](const Fifo &fifo) { return !fifo.isControl; };
+  const auto isCarried = [](const Fifo &fifo) { return fifo.isCarried; };
   compareDepths(certificate.depths, "certificate.depths", isAny);
-  Depths kernel;
+  Depths kernel, carried;
   try {
-    kernel = fifosOfKernel(kernelText);
+    kernel = fifosOfKernel(kernelText, "ST_FIFO");
+    carried = fifosOfKernel(kernelText, "ST_FEEDBACK");
   } catch (const Refusal &refusal) {
     throw Refusal(directory + "/hls/kernel.cpp: " + refusal.what());
   }
+  compareDepths(carried, "hls/kernel.cpp, ST_FEEDBACK", isCarried);
+  kernel.insert(carried.begin(), carried.end());
   compareDepths(kernel, "hls/kernel.cpp", isStream);
   compareDepths(interface.depths, "interface.fifos", isStream);
 }
@@ -192,7 +196,8 @@ void Check::executeAll() {
 bool Check::deadlocksWithOneLess(unsigned fifo) const {
   Network changed = network;
   --changed.fifos[fifo].depth;
-  if (changed.fifos[fifo].depth < changed.fifos[fifo].initialTokens)
+  if (changed.fifos[fifo].depth <
+      initialTokensOf(network, fifo, network.maxima()))
     return true;
   for (const Values &values : certificate.basePoints)
     for (Order order : {Order::Program, Order::Pipelined})

@@ -96,14 +96,15 @@ static void checkStreams(const std::string &text) {
            std::isspace(static_cast<unsigned char>(text[end])))
       ++end;
     if (end >= text.size() || text[end] != '&')
-      throw Refusal("expected streams that are declared by ST_FIFO or passed "
-                    "by reference but got '" +
+      throw Refusal("expected streams that are declared by ST_FIFO or "
+                    "ST_FEEDBACK or passed by reference but got '" +
                     trimmed(text.substr(at, 60)) + "'");
   }
 }
 
-Depths streamtensor::certificate::fifosOfKernel(const std::string &source) {
-  const std::string text = blankComments(source), macro = "ST_FIFO";
+Depths streamtensor::certificate::fifosOfKernel(const std::string &source,
+                                                const std::string &macro) {
+  const std::string text = blankComments(source);
   checkDirectives(text);
   checkStreams(text);
   Depths depths;
@@ -131,7 +132,7 @@ Depths streamtensor::certificate::fifosOfKernel(const std::string &source) {
       depth = trimmed(inside.substr(last + 1));
     }
     if (!std::regex_match(name, word) || !std::regex_match(depth, number))
-      throw Refusal("expected ST_FIFO(type, name, depth); but got '" +
+      throw Refusal("expected " + macro + "(type, name, depth); but got '" +
                     trimmed(text.substr(at, 60)) + "'");
     if (!depths.emplace(name, std::stoll(depth)).second)
       throw Refusal("expected FIFOs that differ but got '" + name + "' twice");

@@ -19,10 +19,10 @@ namespace streamtensor::certificate {
 
 using Depths = std::map<std::string, int64_t>;
 
-/// The depths in `ST_FIFO(type, name, depth)` of a kernel. Refuses what could
+/// The depths in `macro(type, name, depth)` of a kernel. Refuses what could
 /// make the text mean something else: directives besides #include and #pragma,
 /// and streams declared in another way.
-Depths fifosOfKernel(const std::string &text);
+Depths fifosOfKernel(const std::string &text, const std::string &macro);
 
 struct Interface {
   std::string kernelHash;

@@ -36,7 +36,8 @@ public:
         programOf[i] = index;
     for (unsigned fifo = 0; fifo < counters.size(); ++fifo) {
       const Fifo &from = network.fifos[fifo];
-      counters[fifo] = {from.initialTokens, from.depth - from.initialTokens};
+      const int64_t initial = initialTokensOf(network, fifo, values);
+      counters[fifo] = {initial, from.depth - initial};
     }
     findStarts();
   }
@@ -127,7 +128,7 @@ void Execution::findStarts() {
   starts.resize(programs.size());
   if (order == Order::Pipelined)
     for (const Fifo &fifo : network.fifos)
-      if (fifo.initialTokens == 0 && fifo.writer != fifo.reader)
+      if (!fifo.isFeedback() && fifo.writer != fifo.reader)
         starts[programOf[fifo.reader]].afterStart.push_back(
             programOf[fifo.writer]);
   for (const Array &array : network.arrays) {

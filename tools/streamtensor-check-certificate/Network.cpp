@@ -194,12 +194,17 @@ void NetworkReader::readFifos() {
     fifo.depth = item.integer("depth", 1);
     fifo.initialTokens = item.integerOr("initial_tokens", 0, 0);
     fifo.isControl = item.flagOr("control", false);
+    fifo.isCarried = item.flagOr("carried", false);
     fifo.writer = processOf(item, "producer");
     fifo.reader = processOf(item, "consumer");
     item.integerOr("lanes", 1, 1);
     item.integerOr("width_bits", 1, 0);
     item.integerOr("crossing", 0, 0);
     item.finish();
+    if (fifo.isCarried && (fifo.isControl || fifo.initialTokens != 0))
+      throw Refusal("fifo '" + fifo.name + "': expected neither initial tokens "
+                    "nor a control FIFO where tokens are carried from one "
+                    "invocation to the next");
     if (fifo.initialTokens > fifo.depth)
       throw Refusal("fifo '" + fifo.name + "': expected at most as many " +
                     "initial tokens as its depth, " +
@@ -427,6 +432,46 @@ void NetworkReader::checkStages() const {
   }
 }
 
+/// Reads of `fifo` in `sequence`.
+static int64_t countReads(const Sequence &sequence, unsigned fifo,
+                          const Values &values) {
+  // Sums beyond 63 bits are refused where they are made.
+  Expression total;
+  for (const Node &node : sequence) {
+    if (node.kind == Node::Kind::Access) {
+      total = total + Expression(node.isRead && node.fifo == fifo ? 1 : 0);
+      continue;
+    }
+    Expression each(countReads(node.body, fifo, values));
+    if (node.kind == Node::Kind::Branch &&
+        (each.getConstant() != 0 ||
+         countReads(node.otherwise, fifo, values) != 0))
+      throw Refusal("expected no condition around reads of tokens that are "
+                    "carried from one invocation to the next");
+    for (const Loop &loop : node.loops)
+      each = each * loop.trip.evaluate(values);
+    total = total + each;
+  }
+  return total.getConstant();
+}
+
+int64_t streamtensor::certificate::initialTokensOf(const Network &network,
+                                                   unsigned fifo,
+                                                   const Values &values) {
+  const Fifo &self = network.fifos[fifo];
+  if (!self.isCarried)
+    return self.initialTokens;
+  const int64_t tokens =
+      countReads(network.processes[self.reader].program, fifo, values);
+  if (tokens > self.depth)
+    throw Refusal("fifo '" + self.name + "': expected a depth of " +
+                  std::to_string(tokens) +
+                  ", all tokens that are carried to the next invocation, but "
+                  "got " +
+                  std::to_string(self.depth));
+  return tokens;
+}
+
 Network NetworkReader::read() {
   file.integerOr("schema", 1, 1, 1);
   file.ignore({"design", "tool", "part", "clock_ns", "rtl_cycles", "memory",
@@ -434,6 +479,10 @@ Network NetworkReader::read() {
   network.isSerial = file.flagOr("serial_invocations", false);
   network.parameters = readParameters(file.arrayOr("parameters"), "parameters");
   parameters = network.parameterNames();
+  // Any number of invocations ends where one does.
+  if (file.find("repeat") && !parameters.count(file.name("repeat")))
+    throw Refusal("repeat: expected a parameter but got '" +
+                  file.name("repeat") + "'");
   readProcesses();
   readFifos();
   readPrograms();

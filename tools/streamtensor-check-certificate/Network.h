@@ -79,6 +79,11 @@ struct Fifo {
   int64_t depth = 0, initialTokens = 0;
   unsigned writer = 0, reader = 0;
   bool isControl = false;
+  /// Before the first invocation there are as many tokens as one reads, in
+  /// place of `initialTokens`.
+  bool isCarried = false;
+
+  bool isFeedback() const { return initialTokens > 0 || isCarried; }
 };
 
 /// An array that its reader takes over when its writer has ended.
@@ -123,6 +128,10 @@ size_t endOfTask(const Network &network, size_t first);
 
 /// The conditions of `sequence` at these values of parameters.
 void bindConditions(Sequence &sequence, const Values &values);
+
+/// Tokens in `fifo` before the first invocation at these values.
+int64_t initialTokensOf(const Network &network, unsigned fifo,
+                        const Values &values);
 
 /// Whether `sequence` touches a FIFO.
 bool hasAccess(const Sequence &sequence);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -34,7 +35,7 @@ from streamtensor.module_compiler import compile_export
 from streamtensor.output import staged_directory
 from streamtensor.precision import Precision
 from streamtensor.progress import say, step
-from streamtensor.toolchain import run_tool
+from streamtensor.toolchain import ToolFailed, run_tool
 from streamtensor.weights import write_safetensors
 
 DEFAULT_LENGTH = 256
@@ -44,6 +45,10 @@ CACHE_AXIS = 2
 # The designs of a model, and the run-time sizes of the first.
 LAYER, HEAD = "layer", "head"
 TOKENS, PAST = "tokens", "past"
+# The run-time size that says how many layers a launch runs.
+LAYERS = "layers"
+# What the compiler says of a layer whose design cannot be that of all layers.
+NOT_REPEATED = "the layers cannot run in one launch"
 
 
 @dataclass(frozen=True)
@@ -117,18 +122,30 @@ def compile_model(source: ModelSource, output_dir: Path, options: CompileOptions
         tokens = options.tokens()
         with step(f"importing the layer for 1 to {tokens} tokens"):
             layer = capture_layer(split, *layer_sizes(options, split), function=LAYER)
-            export_design(directory, LAYER, layer.program)
+            export_design(directory, LAYER, layer.program, repetition(split, layer))
         with step("checking that layers can run behind a past"):
             check_positions(split, sorted({1, tokens}))
         with step("importing the head"):
             head = capture_head(split)
             export_design(directory, HEAD, head)
-        for design in (LAYER, HEAD):
-            with step(f"compiling {design} for {options.target}"):
-                compile_design(directory, design, options)
+        with step(f"compiling {LAYER} for {options.target}"):
+            is_repeated = compile_layer(directory, layer.program, options)
+        with step(f"compiling {HEAD} for {options.target}"):
+            compile_design(directory, HEAD, options)
         report_resources([directory / design for design in (LAYER, HEAD)], options.target)
         with step("packing weights"):
-            entries = [pack_layer(directory, split, layer, i) for i in range(layer_count(split))]
+            if is_repeated:
+                layer_files = pack_all_layers(directory, split, layer)
+                entries = [
+                    {"weights": {}, "host": hosts_of(split, layer, index)}
+                    for index in range(layer_count(split))
+                ]
+            else:
+                layer_files = {}
+                entries = [
+                    pack_layer(directory, split, layer, index)
+                    for index in range(layer_count(split))
+                ]
             head_weights = pack_head(directory, head)
         save_host(directory / "host", split, source, load_tokenizer(source), options.precision)
         (directory / "Makefile").write_text(makefile([LAYER, HEAD]))
@@ -142,7 +159,8 @@ def compile_model(source: ModelSource, output_dir: Path, options: CompileOptions
                 "chunk": tokens,
                 "hidden_size": head.inputs[0].shape[-1],
                 "vocab_size": head.results[0].shape[-1],
-                "layer": describe_layer(layer),
+                "layer": describe_layer(layer)
+                | {"layers": LAYERS if is_repeated else None, "weights": layer_files},
                 "layers": entries,
                 "head": {
                     "design": HEAD,
@@ -217,11 +235,53 @@ def export_directory(directory: Path, design: str) -> Path:
     return directory / "export" / design
 
 
-def export_design(directory: Path, design: str, program: Program) -> None:
+def export_design(
+    directory: Path, design: str, program: Program, repeat: dict[str, Any] | None = None
+) -> None:
     """Writes the Linalg and the manifest of a design, whose weights come later."""
     target = export_directory(directory, design)
     target.mkdir(parents=True)
-    write_export(target, program, lower(program), with_weights=False)
+    write_export(target, program, lower(program), with_weights=False, repeat=repeat)
+
+
+def repetition(split: ModelSplit, layer: LayerProgram) -> dict[str, Any]:
+    """How all layers are made of the one: `repeat` of a manifest.
+
+    Tensors of the host are shared by all layers where no layer gets another one.
+    """
+    hosts = [hosts_of(split, layer, index) for index in range(layer_count(split))]
+    return {
+        "parameter": LAYERS,
+        "count": len(hosts),
+        "argument": layer.hidden,
+        "result": layer.program.results[0].name,
+        "shared": [name for name in hosts[0] if len({host[name] for host in hosts}) == 1],
+    }
+
+
+def hosts_of(split: ModelSplit, layer: LayerProgram, index: int) -> dict[str, str]:
+    """The host's tensors of a layer, by argument."""
+    return {name: split.layer_hosts[index][path] for name, path in layer.hosts.items()}
+
+
+def compile_layer(directory: Path, program: Program, options: CompileOptions) -> bool:
+    """Compiles the layer for one launch of all layers, or else for a launch per layer.
+
+    Returns whether all layers run in one launch.
+    """
+    try:
+        compile_design(directory, LAYER, options)
+        return True
+    except ToolFailed as error:
+        if NOT_REPEATED not in error.messages:
+            raise
+        reason = error.messages.split("error: ", 1)[-1].splitlines()[0]
+    say(f"{NOT_REPEATED}, so each is a launch of its own: {reason}")
+    shutil.rmtree(export_directory(directory, LAYER))
+    shutil.rmtree(directory / LAYER, ignore_errors=True)
+    export_design(directory, LAYER, program)
+    compile_design(directory, LAYER, options)
+    return False
 
 
 def compile_design(directory: Path, design: str, options: CompileOptions) -> None:
@@ -262,8 +322,24 @@ def pack_layer(
     values = layer_weights(split, layer.program, index)
     names = {a.name: tensor_name(f"l{index:02d}", a.source) for a in layer.program.weights}
     tensors = {name: values[argument] for argument, name in names.items()}
-    hosts = {name: split.layer_hosts[index][path] for name, path in layer.hosts.items()}
-    return {"weights": pack(directory, LAYER, tensors, names), "host": hosts}
+    weights = pack(directory, LAYER, tensors, names)
+    return {"weights": weights, "host": hosts_of(split, layer, index)}
+
+
+def pack_all_layers(directory: Path, split: ModelSplit, layer: LayerProgram) -> dict[str, str]:
+    """Packs the weights of all layers, a file per argument."""
+    files = {}
+    # One at a time: all of them together are a second model in memory.
+    for argument in layer.program.weights:
+        name = tensor_name("layers", argument.source)
+        stacked = torch.stack(
+            [
+                layer_weights(split, layer.program, index)[argument.name]
+                for index in range(layer_count(split))
+            ]
+        )
+        files |= pack(directory, LAYER, {name: stacked}, {argument.name: name})
+    return files
 
 
 def pack_head(directory: Path, head: Program) -> dict[str, str]:

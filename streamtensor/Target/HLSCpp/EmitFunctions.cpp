@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "streamtensor/Dialect/Dataflow/IR/Placement.h"
+#include "streamtensor/Dialect/Dataflow/IR/RuntimeSizes.h"
 #include "streamtensor/Target/HLSCpp/Emitter.h"
 #include "streamtensor/Target/HLSCpp/HLSCpp.h"
 
@@ -196,7 +197,8 @@ LogicalResult Emitter::emitStream(stream::StreamOp op) {
     return op.emitOpError() << "expected a name of its own but got '"
                             << op.getSym() << "' a second time";
   streams[op.getResult()] = name;
-  line() << "ST_FIFO(" << *token << ", " << name << ", " << type.getDepth()
+  line() << (op->hasAttr(hls::kFeedbackAttr) ? "ST_FEEDBACK(" : "ST_FIFO(")
+         << *token << ", " << name << ", " << type.getDepth()
          << ");";
   if (op.getReason())
     os << " // " << StringRef(*op.getReason()).split('\n').first.rtrim('\\');
@@ -204,6 +206,49 @@ LogicalResult Emitter::emitStream(stream::StreamOp op) {
   if (auto memory = op->getAttrOfType<StringAttr>(dataflow::kMemoryAttr))
     pragma() << "bind_storage variable=" << name
              << " type=fifo impl=" << memory.getValue() << "\n";
+  return success();
+}
+
+/// A loop around a dataflow body; feedback stands in front of it.
+LogicalResult Emitter::emitRepeatedBody(func::FuncOp function) {
+  auto parameter = function->getAttrOfType<StringAttr>(hls::kRepeatAttr);
+  Block &body = function.getBody().front();
+  Value bound;
+  for (BlockArgument argument : function.getArguments())
+    if (function.getArgAttr(argument.getArgNumber(),
+                            dataflow::kParameterAttr) == parameter)
+      bound = argument;
+  if (!bound)
+    return function.emitOpError() << "expected an argument for parameter "
+                                  << parameter;
+  std::string variable = local("run");
+  for (Operation &op : body) {
+    if (op.hasAttr(hls::kFeedbackAttr) && failed(emitOperation(&op)))
+      return failure();
+    if (auto iteration = dyn_cast<hls::IterationOp>(op)) {
+      variable = local(iteration.getSym());
+      values[iteration.getIndex()] = {variable};
+    }
+  }
+  const std::string limit = valueOf(bound).text;
+  line() << "for (int " << variable << " = 0; " << variable << " < " << limit
+         << "; ++" << variable << ") {\n";
+  pragma() << "dataflow\n";
+  // The ranges stand on the top function.
+  for (auto other : module.getOps<func::FuncOp>())
+    for (const dataflow::ParameterRange &range : dataflow::parametersOf(other))
+      if (range.name == parameter.getValue())
+        pragma() << "loop_tripcount min=" << range.smallest
+                 << " max=" << range.largest << "\n";
+  indentation += 2;
+  openScope();
+  for (Operation &op : body)
+    if (!op.hasAttr(hls::kFeedbackAttr) && !isa<hls::IterationOp>(op) &&
+        failed(emitOperation(&op)))
+      return failure();
+  closeScope();
+  indentation -= 2;
+  line() << "}\n";
   return success();
 }
 
@@ -243,11 +288,16 @@ LogicalResult Emitter::emitFunction(func::FuncOp function) {
            parameters, ") {");
   if (isTop && failed(emitInterfaces(function)))
     return failure();
-  if (function->hasAttr(hls::kDataflowAttr))
-    pragma() << "dataflow\n";
   indentation = 2;
-  if (failed(emitBlock(function.getBody().front())))
-    return failure();
+  if (function->hasAttr(hls::kRepeatAttr)) {
+    if (failed(emitRepeatedBody(function)))
+      return failure();
+  } else {
+    if (function->hasAttr(hls::kDataflowAttr))
+      pragma() << "dataflow\n";
+    if (failed(emitBlock(function.getBody().front())))
+      return failure();
+  }
   indentation = 0;
   os << "}\n";
   return success();

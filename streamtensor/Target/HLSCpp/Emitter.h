@@ -65,6 +65,7 @@ private:
   LogicalResult emitPreamble();
   LogicalResult collectVectors(mlir::Type element, int64_t lanes,
                                Operation *user);
+  mlir::LogicalResult emitRepeatedBody(mlir::func::FuncOp function);
   LogicalResult emitFunction(mlir::func::FuncOp function);
   llvm::FailureOr<std::string> parameter(mlir::func::FuncOp function,
                                          unsigned index);

@@ -362,6 +362,12 @@ LogicalResult ProgramBuilder::build(ArrayRef<ScheduleNode> schedule,
     }
     case ScheduleNode::Kind::Branch: {
       auto choice = cast<scf::IfOp>(node.op);
+      // A network is what each run does that has one before and one behind.
+      if (choice->hasAttr(hls::kBoundaryAttr)) {
+        if (failed(build(node.otherwise, level, program)))
+          return failure();
+        break;
+      }
       std::optional<IndexExpr> condition =
           conditions.build(choice.getCondition());
       if (!condition || !condition->isEvaluable()) {
@@ -520,6 +526,8 @@ LogicalResult Derivation::addTask(func::FuncOp group, hls::TaskOp call) {
       counts.insert({argument, TripCount::parameter(name.getValue().str())});
     else if (auto op = operand.getDefiningOp<stream::StreamOp>())
       fifos[argument] = fifoOf.lookup(op.getSym());
+    else if (operand.getType().isIndex())
+      continue; // which layer: an address depends on it, no access does
     else if (const ArgumentInfo *memory = design.findArgument(task->argument))
       ports[argument] = portOf.lookup(memory->bundle);
   }
@@ -589,6 +597,7 @@ LogicalResult Derivation::addGroup(func::FuncOp group) {
     fifo.widthBits = op.getType().getTokenBits();
     if (auto stages = op->getAttrOfType<IntegerAttr>(dataflow::kCrossingAttr))
       fifo.crossing = stages.getInt();
+    fifo.isCarried = op->hasAttr(hls::kFeedbackAttr);
     fifoOf[fifo.name] = network.fifos.size();
     network.fifos.push_back(std::move(fifo));
   }
@@ -624,11 +633,16 @@ FailureOr<std::optional<TimedNetwork>> Derivation::run() {
       std::llround(device.launchMicroseconds * double(device.clockMHz));
   // A design with state cannot begin a run before the last one has written it;
   // one of several groups runs them in turn.
+  for (auto function : module.getOps<func::FuncOp>())
+    if (auto repeat = function->getAttrOfType<StringAttr>(hls::kRepeatAttr))
+      network.repeat = repeat.str();
+  // The runs of one launch have state of their own each.
   network.serialInvocations =
       design.groups.size() > 1 ||
-      llvm::any_of(design.arguments, [](const ArgumentInfo &argument) {
+      (network.repeat.empty() &&
+       llvm::any_of(design.arguments, [](const ArgumentInfo &argument) {
         return argument.role == "cache";
-      });
+      }));
   addMemory();
   for (auto function : module.getOps<func::FuncOp>())
     if (function->hasAttr(hls::kDataflowAttr) && failed(addGroup(function))) {

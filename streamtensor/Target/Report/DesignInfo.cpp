@@ -325,6 +325,8 @@ LogicalResult Collector::collectTask(func::FuncOp group, hls::TaskOp call) {
   for (auto [index, operand] : llvm::enumerate(call.getOperands())) {
     if (function.getArgAttr(index, dataflow::kParameterAttr))
       continue;
+    if (operand.getType().isIndex())
+      continue;
     std::string direction =
         stringAttr(function.getArgAttr(index, hls::kDirectionAttr));
     if (direction != "in" && direction != "out")
@@ -336,6 +338,11 @@ LogicalResult Collector::collectTask(func::FuncOp group, hls::TaskOp call) {
       (direction == "in" ? task.inputs : task.outputs).push_back(fifo->name);
       (direction == "in" ? fifo->consumer : fifo->producer) = task.name;
       streams[fifo->name] = function.getArgument(index);
+      if (op->hasAttr(hls::kFeedbackAttr)) {
+        dma.exceptFifo = fifo->name;
+        dma.exceptBytesPerToken = llvm::divideCeil(fifo->tokenBits, 8);
+        continue;
+      }
       dma.fifo = fifo->name;
       dma.bytesPerToken = llvm::divideCeil(fifo->tokenBits, 8);
       dma.bytes = dma.bytesPerToken * fifo->tokens;

@@ -92,6 +92,10 @@ struct DmaInfo {
   std::string name, direction, argument, fifo;
   int64_t bytesPerToken = 0;
   int64_t bytes = 0; ///< in one run
+  /// Tokens of `fifo` that did not come from memory but from this FIFO; empty:
+  /// none.
+  std::string exceptFifo;
+  int64_t exceptBytesPerToken = 0;
 };
 
 /// An array inside a task.

@@ -131,6 +131,10 @@ void streamtensor::writeInterfaceJson(const DesignInfo &design,
           json.attribute("fifo", dma.fifo);
           json.attribute("bytes_per_token", dma.bytesPerToken);
           json.attribute("bytes", dma.bytes);
+          if (!dma.exceptFifo.empty()) {
+            json.attribute("except_fifo", dma.exceptFifo);
+            json.attribute("except_bytes_per_token", dma.exceptBytesPerToken);
+          }
         });
     });
   });

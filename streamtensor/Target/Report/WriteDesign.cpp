@@ -208,9 +208,13 @@ static constexpr int64_t kMostSlowdownSteps = 2'000'000;
 static constexpr int64_t kMostExplainedWork = 30'000'000;
 
 /// The largest values at which a compile can afford a simulation: each is
-/// halved until the work is small enough, or there is nothing to halve.
+/// halved until the work is small enough, or there is nothing to halve. Of a
+/// launch that repeats the design: one repetition.
 static ParameterValues affordableValues(const TimedNetwork &network) {
   ParameterValues values = network.maxima();
+  for (const NetworkParameter &parameter : network.parameters)
+    if (parameter.name == network.repeat)
+      values[parameter.name] = parameter.min;
   for (bool smaller = true;
        smaller && simulationWork(network, values) > kMostWork;) {
     smaller = false;

@@ -40,6 +40,13 @@ inline constexpr llvm::StringLiteral kDimsAttr = "dataflow.dims";
 /// which may be larger.
 inline constexpr llvm::StringLiteral kParametersAttr = "dataflow.parameters";
 
+/// On a function: it is one layer of a model, and its design runs many
+/// (`--st-repeat-layers`). A dictionary: `parameter`, the name of the run-time
+/// size that says how many; `count`, the most; `argument` and `result`, the
+/// names of the hidden state before and behind a layer; `shared`, those of the
+/// arguments that are the same for all.
+inline constexpr llvm::StringLiteral kRepeatAttr = "dataflow.repeat";
+
 /// On an argument of type index of a function (phase `hls`): the name of the
 /// parameter whose value it is.
 inline constexpr llvm::StringLiteral kParameterAttr = "dataflow.parameter";

@@ -61,6 +61,14 @@ inline constexpr llvm::StringLiteral kTaskAttr = "hls.task";
 inline constexpr llvm::StringLiteral kDataflowAttr = "hls.dataflow";
 inline constexpr llvm::StringLiteral kStageAttr = "hls.stage";
 inline constexpr llvm::StringLiteral kTopAttr = "hls.top";
+/// On a dataflow function: the name of the run-time parameter that says how
+/// often its body runs, one run after the other; they overlap.
+inline constexpr llvm::StringLiteral kRepeatAttr = "hls.repeat";
+/// On a stream of a repeated dataflow function: what one run writes, the next
+/// one reads.
+inline constexpr llvm::StringLiteral kFeedbackAttr = "hls.feedback";
+/// On scf.if in a task of one: holds in the first or in the last run only.
+inline constexpr llvm::StringLiteral kBoundaryAttr = "hls.boundary";
 } // namespace streamtensor::hls
 
 #endif // STREAMTENSOR_DIALECT_HLS_IR_HLS_H

@@ -44,4 +44,19 @@ def HLS_JoinOp : HLS_Op<"join", []> {
   let assemblyFormat = "attr-dict";
 }
 
+def HLS_IterationOp : HLS_Op<"iteration", [Pure]> {
+  let summary = "the number of this run of a repeated dataflow region";
+  let description = [{
+    In a function marked `hls.dataflow` and `hls.repeat`, whose body runs as
+    often as a run-time parameter says: from 0 on.
+
+    ```mlir
+    %layer = hls.iteration "layer"
+    ```
+  }];
+  let arguments = (ins StrAttr:$sym);
+  let results = (outs Index:$index);
+  let assemblyFormat = "$sym attr-dict";
+}
+
 #endif // STREAMTENSOR_DIALECT_HLS_IR_HLSOPS_TD
