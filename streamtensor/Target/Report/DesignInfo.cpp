@@ -124,6 +124,27 @@ static FailureOr<std::vector<int64_t>> bufferShape(MemRefType type) {
   return shape;
 }
 
+/// `shape`, where its row-major strides are those of `type`. Which dimension is
+/// larger in memory cannot be seen where one of its neighbours has size 1.
+static FailureOr<std::vector<int64_t>>
+checkBufferShape(MemRefType type, ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> strides;
+  int64_t offset = 0;
+  // A reshape of the argument's own shape was bufferized.
+  if (type.getRank() != int64_t(shape.size()))
+    return toVector(shape);
+  if (failed(type.getStridesAndOffset(strides, offset)) || offset != 0)
+    return failure();
+  int64_t inner = 1;
+  for (int64_t dim = type.getRank(); dim-- > 0;) {
+    const int64_t size = type.getDimSize(dim);
+    if (size > shape[dim] || (size != 1 && strides[dim] != inner))
+      return failure();
+    inner *= shape[dim];
+  }
+  return toVector(shape);
+}
+
 namespace {
 
 class Collector {
@@ -207,16 +228,16 @@ LogicalResult Collector::collectArgument(func::FuncOp top, unsigned index) {
     info.packedShape = toVector(order.getTensorShape());
     info.bufferShape = info.shape;
   } else {
-    FailureOr<std::vector<int64_t>> memory = bufferShape(type);
+    auto buffer =
+        top.getArgAttrOfType<DenseI64ArrayAttr>(index, "dataflow.buffer_shape");
+    FailureOr<std::vector<int64_t>> memory =
+        buffer ? checkBufferShape(type, buffer.asArrayRef())
+               : bufferShape(type);
     if (failed(memory))
       return top.emitOpError()
              << "expected argument '" << info.name
              << "' to have row-major strides but got " << type;
-    auto buffer =
-        top.getArgAttrOfType<DenseI64ArrayAttr>(index, "dataflow.buffer_shape");
-    info.bufferShape = buffer  ? toVector(buffer.asArrayRef())
-                       : shape ? info.shape
-                               : *memory;
+    info.bufferShape = shape && !buffer ? info.shape : *memory;
   }
   int64_t elements = 1;
   for (int64_t size : info.bufferShape)
