@@ -93,15 +93,18 @@ class FakeRuntime:
         ]
         self.caches = [[torch.full(s, 1e4) for s in shapes] for _ in self.model["layers"]]
 
-    def weight(self, file: str, shape: tuple[int, ...]) -> Any:
+    def weight(self, file: str, shape: tuple[int, ...], index: int) -> Any:
+        """One of the tensors that are stacked in a file."""
         import torch
 
         data = bytearray((self.directory / file).read_bytes())
-        return torch.frombuffer(data, dtype=torch.float32).reshape(shape)
+        return torch.frombuffer(data, dtype=torch.float32).reshape((-1, *shape))[index]
 
-    def run(self, name: str, weights: dict[str, str], values: dict[str, Any]) -> dict[str, Any]:
+    def run(
+        self, name: str, weights: dict[str, str], values: dict[str, Any], index: int = 0
+    ) -> dict[str, Any]:
         program = self.programs[name]
-        bound = [self.weight(weights[a.name], a.shape) for a in program.weights]
+        bound = [self.weight(weights[a.name], a.shape, index) for a in program.weights]
         inputs = [values[argument.name] for argument in program.inputs]
         results = program.run(inputs, bound)
         return {r.name: value for r, value in zip(program.results, results, strict=True)}
@@ -112,13 +115,14 @@ class FakeRuntime:
         entry = self.model["layer"]
         position, count = request["position"], request["count"]
         hidden = tensors["hidden"]
-        for layer, caches in zip(self.model["layers"], self.caches, strict=True):
+        layers = zip(self.model["layers"], self.caches, strict=True)
+        for index, (layer, caches) in enumerate(layers):
             values = {entry["hidden"]: hidden}
             for argument, name in layer["host"].items():
                 values[argument] = tensors[name]
             for cache, binding in zip(caches, entry["caches"], strict=True):
                 values[binding["argument"]] = cache[:, :, :position]
-            results = self.run("layer", layer["weights"], values)
+            results = self.run("layer", entry["weights"], values, index)
             hidden = results[entry["hidden_result"]]
             for cache, binding in zip(caches, entry["caches"], strict=True):
                 cache[:, :, position : position + count] = results[binding["result"]]

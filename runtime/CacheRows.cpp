@@ -66,8 +66,8 @@ void CacheRows::append(Device &device, const BufferView &cache,
     const std::vector<char> tensor = readTensor(device, rows, result);
     const uint64_t tensorStride = tensor.size() / outer;
     for (uint64_t i = 0; i < outer; ++i)
-      device.write(*cache.buffer, i * stride + first, tensor.data() + i * tensorStride,
-                   count * inner);
+      device.write(*cache.buffer, i * stride + first,
+                   tensor.data() + i * tensorStride, count * inner);
     return;
   }
   const uint64_t resultStride =

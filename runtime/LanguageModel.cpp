@@ -112,7 +112,7 @@ struct LanguageModel::Impl {
   ModelDescription description;
   Layer layer;
   Head head;
-  std::map<std::string, BufferRef> weights;   // by path
+  std::map<std::string, BufferRef> weights;    // by path
   std::vector<std::vector<BufferView>> caches; // by layer and cache
   BufferRef hidden[2];
   ModelStatistics statistics;
@@ -234,8 +234,9 @@ void LanguageModel::Impl::prepareLayer() {
     const size_t result = design.indexOf(cache.result);
     layer.caches.push_back(
         {argument, result,
-         CacheRows(layer.infoOfOne(argument), layer.infoOfOne(result), cache.axis,
-                   layer.tokens, description.maxLength, design.directory)});
+         CacheRows(layer.infoOfOne(argument), layer.infoOfOne(result),
+                   cache.axis, layer.tokens, description.maxLength,
+                   design.directory)});
   }
 }
 
@@ -282,8 +283,7 @@ void LanguageModel::Impl::addHost(const std::string &name, size_t argument,
   const ArgumentInfo info = layer.infoOfOne(argument);
   auto [entry, isNew] = layer.host.try_emplace(name, Layer::Host{{}, info});
   Layer::Host &host = entry->second;
-  if (!isNew &&
-      (host.info.shape != info.shape || !sameLayout(host.info, info)))
+  if (!isNew && (host.info.shape != info.shape || !sameLayout(host.info, info)))
     throw Error("design '" + layer.design->interface().directory +
                 "' expected one shape of the host's tensor '" + name +
                 "' but '" + host.info.name + "' and '" + info.name +
@@ -303,8 +303,7 @@ void LanguageModel::Impl::bindAllLayers() {
   std::vector<BufferView> views(design.arguments.size());
   for (size_t i = 0; i < views.size(); ++i) {
     const ArgumentInfo &argument = design.arguments[i];
-    const std::string file =
-        lookUp(description.layer.weights, argument.name);
+    const std::string file = lookUp(description.layer.weights, argument.name);
     if (!file.empty() || !argument.file.empty()) {
       views[i] = bindFile(file.empty() ? argument.file : file, argument,
                           design.directory);
@@ -320,8 +319,8 @@ void LanguageModel::Impl::bindAllLayers() {
       unbound += std::string("\n  ") + roleName(argument.role) + " '" +
                  argument.name + "' " + shapeString(argument.shape);
     else if (!views[i].buffer)
-      views[i].buffer = i == layer.hidden ? hidden[0]
-                                          : device.allocate(argument.bytes);
+      views[i].buffer =
+          i == layer.hidden ? hidden[0] : device.allocate(argument.bytes);
   }
   if (!unbound.empty())
     throw Error("model.json binds nothing to these arguments of design '" +
@@ -498,8 +497,8 @@ void LanguageModel::Impl::account(const RunStatistics &run,
     result.dmaBytes += bytes;
 }
 
-/// Runs one layer from `hidden[0]` to `hidden[1]`, exchanges the two and returns
-/// where the result is.
+/// Runs one layer from `hidden[0]` to `hidden[1]`, exchanges the two and
+/// returns where the result is.
 BufferView LanguageModel::Impl::runLayer(size_t index,
                                          const ParameterValues &values,
                                          StepResult &result) {
@@ -598,10 +597,9 @@ StepResult LanguageModel::step(const StepRequest &request) {
       states = impl->runLayer(index, values, result);
     impl->appendRows(index, request, values);
     if (request.taps)
-      impl->tapHidden(layer.isRepeated
-                          ? layer.placeOf(layer.hiddenResult, index)
-                          : states,
-                      values, result.taps);
+      impl->tapHidden(
+          layer.isRepeated ? layer.placeOf(layer.hiddenResult, index) : states,
+          values, result.taps);
   }
   if (request.logits > 0)
     impl->runHead(request, states, values, result);

@@ -133,7 +133,7 @@ std::string streamtensor::sim::explainDeadlock(const Process &root) {
 
 std::string
 streamtensor::sim::explainLeftOver(const std::vector<Fifo *> &declared,
-                                bool atEnd) {
+                                   bool atEnd) {
   std::string text;
   for (const Fifo *fifo : declared) {
     const size_t fill = fillBytes(*fifo);

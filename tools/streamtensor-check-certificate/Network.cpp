@@ -202,7 +202,8 @@ void NetworkReader::readFifos() {
     item.integerOr("crossing", 0, 0);
     item.finish();
     if (fifo.isCarried && (fifo.isControl || fifo.initialTokens != 0))
-      throw Refusal("fifo '" + fifo.name + "': expected neither initial tokens "
+      throw Refusal("fifo '" + fifo.name +
+                    "': expected neither initial tokens "
                     "nor a control FIFO where tokens are carried from one "
                     "invocation to the next");
     if (fifo.initialTokens > fifo.depth)

@@ -198,8 +198,7 @@ LogicalResult Emitter::emitStream(stream::StreamOp op) {
                             << op.getSym() << "' a second time";
   streams[op.getResult()] = name;
   line() << (op->hasAttr(hls::kFeedbackAttr) ? "ST_FEEDBACK(" : "ST_FIFO(")
-         << *token << ", " << name << ", " << type.getDepth()
-         << ");";
+         << *token << ", " << name << ", " << type.getDepth() << ");";
   if (op.getReason())
     os << " // " << StringRef(*op.getReason()).split('\n').first.rtrim('\\');
   os << "\n";
@@ -219,8 +218,8 @@ LogicalResult Emitter::emitRepeatedBody(func::FuncOp function) {
                             dataflow::kParameterAttr) == parameter)
       bound = argument;
   if (!bound)
-    return function.emitOpError() << "expected an argument for parameter "
-                                  << parameter;
+    return function.emitOpError()
+           << "expected an argument for parameter " << parameter;
   std::string variable = local("run");
   for (Operation &op : body) {
     if (op.hasAttr(hls::kFeedbackAttr) && failed(emitOperation(&op)))

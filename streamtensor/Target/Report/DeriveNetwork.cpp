@@ -641,8 +641,8 @@ FailureOr<std::optional<TimedNetwork>> Derivation::run() {
       design.groups.size() > 1 ||
       (network.repeat.empty() &&
        llvm::any_of(design.arguments, [](const ArgumentInfo &argument) {
-        return argument.role == "cache";
-      }));
+         return argument.role == "cache";
+       }));
   addMemory();
   for (auto function : module.getOps<func::FuncOp>())
     if (function->hasAttr(hls::kDataflowAttr) && failed(addGroup(function))) {
