@@ -139,10 +139,17 @@ def find_block(
     network: dict, values: Values, order: str, invocations: int = 3
 ) -> list[tuple[str, int]] | None:
     """None where all ends and no token is left, else what the others wait for."""
-    depths = [fifo["depth"] for fifo in network["fifos"]]
     filled = [fifo.get("initial_tokens", 0) for fifo in network["fifos"]]
-    start = list(filled)
     queues = [groups * invocations for groups in groups_of(network, values, order)]
+    return find_block_of(network, filled, queues)
+
+
+def find_block_of(
+    network: dict, filled: list[int], queues: list[Groups]
+) -> list[tuple[str, int]] | None:
+    """The same with so many tokens at first, for processes of these groups."""
+    depths = [fifo["depth"] for fifo in network["fifos"]]
+    start = list(filled)
     at = [0] * len(queues)
     moved = True
     while moved:
@@ -199,7 +206,9 @@ class Design:
         self.network = network
         streams = [f for f in network["fifos"] if not f.get("control")]
         self.kernel = "void group0() {\n" + "".join(
-            f"  ST_FIFO(float, {f['name']}, {f['depth']}); // base depth\n" for f in streams
+            f"  ST_{'FEEDBACK' if f.get('carried') else 'FIFO'}(float, {f['name']}, "
+            f"{f['depth']}); // base depth\n"
+            for f in streams
         )
         self.kernel += "}\n"
         self.interface = {

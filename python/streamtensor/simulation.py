@@ -124,7 +124,7 @@ def simulate_model(compiled: Compiled, request: Request) -> dict[str, Any]:
     layers = len(model["layers"])
     layer = directory / model["layer"]["design"]
     # All layers in one launch, or one launch each.
-    repeat = model["layer"]["layers"]
+    repeat = model["layer"].get("layers")
     every, launched = ({repeat: layers}, 1) if repeat else ({}, layers)
     launches = [
         simulate_design(

@@ -294,7 +294,9 @@ streamtensor::explainTime(const TimedNetwork &network,
                           const TimedOptions &options, std::string &error) {
   // Enough to know that and where room lacks.
   constexpr int64_t kMostFull = 1 << 20;
-  Timeline timeline(network);
+  const int64_t repetitions =
+      network.repetitions(network.complete(options.values));
+  Timeline timeline(network, repetitions);
   TimedOptions observed = options;
   timeline.observe(observed);
   std::optional<TimedResult> result = simulateTimed(network, observed, error);
@@ -311,7 +313,7 @@ streamtensor::explainTime(const TimedNetwork &network,
   if (chain.numFull == 0) {
     addShares(network, chain, breakdown.shares);
   } else {
-    Timeline freeTimeline(network);
+    Timeline freeTimeline(network, repetitions);
     observed.unbounded = true;
     freeTimeline.observe(observed);
     std::optional<TimedResult> freed = simulateTimed(network, observed, error);

@@ -43,13 +43,13 @@ void Timeline::add(const StallSpan &span) {
   }
   track.waits.push_back({span.isWrite, span.isMemory, span.fifo, span.from,
                          span.to, span.waited});
-  if (track.waits.size() > kMostSpans)
+  if (track.waits.size() > mostSpans)
     merge(track);
 }
 
 /// Joins neighbours until half of the spans are left.
-void Timeline::merge(Track &track) {
-  while (track.waits.size() > kMostSpans / 2) {
+void Timeline::merge(Track &track) const {
+  while (track.waits.size() > mostSpans / 2) {
     track.resolution = std::max<int64_t>(1, track.resolution * 2);
     std::vector<WaitSpan> joined;
     for (const WaitSpan &span : track.waits) {

@@ -40,8 +40,10 @@ public:
     int64_t resolution = 0;
   };
 
-  explicit Timeline(const TimedNetwork &network)
-      : tracks_(network.processes.size()) {}
+  /// `repetitions` of the network in one launch have as many times the spans.
+  explicit Timeline(const TimedNetwork &network, int64_t repetitions = 1)
+      : tracks_(network.processes.size()),
+        mostSpans(kMostSpans * static_cast<size_t>(repetitions)) {}
 
   /// Sets the callbacks of `options`; must outlive the simulation.
   void observe(TimedOptions &options);
@@ -49,14 +51,15 @@ public:
   /// One per process.
   const std::vector<Track> &tracks() const { return tracks_; }
 
-  /// Per process; more takes memory and shows no more.
+  /// Per process and repetition; more takes memory and shows no more.
   static constexpr size_t kMostSpans = 4000;
 
 private:
   void add(const StallSpan &span);
-  static void merge(Track &track);
+  void merge(Track &track) const;
 
   std::vector<Track> tracks_;
+  size_t mostSpans;
 };
 
 /// A trace that ui.perfetto.dev opens (the JSON of Chrome's trace events; a

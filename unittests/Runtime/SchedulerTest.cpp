@@ -124,6 +124,40 @@ TEST_F(SchedulerTest, PassesTokensInOrderAndCountsThem) {
   EXPECT_EQ(values.peak, 4u); // the producer runs until it is blocked
 }
 
+/// What one body writes, the next one reads; the first has none, the last
+/// leaves none.
+TEST_F(SchedulerTest, FeedbackGoesFromBodyToBody) {
+  long sum = 0;
+  auto layers = [&](int count, bool forgets) {
+    ST_FEEDBACK(int, hidden, 5);
+    for (int layer = 0; layer < count; ++layer) {
+      ST_FIFO(int, values, 2);
+      if (layer == 0) {
+        ST_TASK(produce, 5, values);
+      } else {
+        ST_TASK(pass, 5, hidden, values);
+      }
+      if (layer + 1 < count || forgets) {
+        ST_TASK(pass, 5, values, hidden);
+      } else {
+        ST_TASK(consume, 5, values, &sum);
+      }
+      ST_JOIN();
+    }
+  };
+  run([&] { layers(1, false); });
+  EXPECT_EQ(sum, 10); // 0 + ... + 4
+  run([&] { layers(4, false); });
+  EXPECT_EQ(sum, 10 + 5 * 2 * 3); // two more per layer that is behind another
+  EXPECT_EQ(statistics("hidden").tokens, 15u);
+  EXPECT_EQ(statistics("values").tokens, 20u);
+  const std::string error = errorOf([&] { layers(2, true); });
+  EXPECT_NE(error.find("fifo 'hidden'"), std::string::npos) << error;
+  EXPECT_NE(error.find("5 left-over tokens"), std::string::npos) << error;
+  run([&] { layers(2, false); });
+  EXPECT_EQ(sum, 20);
+}
+
 TEST_F(SchedulerTest, OneTokenPasses) {
   long sum = -1;
   run([&] {

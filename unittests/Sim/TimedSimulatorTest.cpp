@@ -336,6 +336,71 @@ TEST(TimedSimulator, TwoInputsHoldUpOneIteration) {
         }
 }
 
+/// A ring of two processes; `feedback` says what is in the FIFO that closes it.
+static TimedNetwork ring(const std::string &feedback, const std::string &more) {
+  const std::string text = R"({"schema": 1, "launch_cycles": 10, )" + more + R"(
+"parameters": [{"name": "layers", "min": 1, "max": 4},
+               {"name": "n", "min": 1, "max": 3}],
+"processes": [
+{"name": "enter", "program": [{"wait": 1}, {"pipeline": ["n"], "ii": 1,
+ "depth": 3, "body": [{"read": 0}, {"write": 1, "stage": 2}]}]},
+{"name": "leave", "program": [{"wait": 2}, {"pipeline": ["n"], "ii": 2,
+ "depth": 5, "body": [{"read": 1}, {"write": 0, "stage": 4}]}]}],
+"fifos": [
+{"name": "hidden", "depth": 6, "producer": "leave", "consumer": "enter", )" +
+                           feedback + R"(},
+{"name": "passed", "depth": 2, "producer": "enter", "consumer": "leave"}]})";
+  std::string error;
+  std::optional<TimedNetwork> network = parseNetwork(text, error);
+  EXPECT_TRUE(network) << error;
+  return network.value_or(TimedNetwork());
+}
+
+/// One launch of some layers is as many invocations with the initial tokens of
+/// one; and the text of the network says so.
+TEST(TimedSimulator, LaunchesRunAllLayers) {
+  const TimedNetwork repeated =
+      ring("\"carried\": true", "\"repeat\": \"layers\",");
+  std::string error;
+  std::optional<TimedNetwork> again =
+      parseNetwork(printNetwork(repeated), error);
+  ASSERT_TRUE(again) << error;
+  EXPECT_EQ(printNetwork(*again), printNetwork(repeated));
+  int64_t before = 0;
+  for (int64_t n = 1; n <= 3; ++n)
+    for (int64_t layers = 1; layers <= 4; ++layers) {
+      TimedOptions options;
+      options.values = {{"layers", layers}, {"n", n}};
+      const TimedResult one = simulate(*again, options);
+      options.invocations = layers;
+      const TimedResult other = simulate(
+          ring("\"initial_tokens\": " + std::to_string(n), ""), options);
+      EXPECT_EQ(one.cycles, other.cycles) << n << " " << layers;
+      EXPECT_EQ(one.processes[1].busy, layers * (2 + 2 * (n - 1) + 5));
+      // A layer waits for the one before.
+      EXPECT_GT(one.cycles, layers == 1 ? 0 : before);
+      before = one.cycles;
+    }
+}
+
+TEST(TimedSimulator, WhatIsCarriedMustFit) {
+  TimedNetwork network = ring("\"carried\": true", "\"repeat\": \"layers\",");
+  network.fifos[0].depth = 2;
+  EXPECT_EQ(network.check().value_or(""),
+            "fifo 'hidden': expected a depth of 3, all tokens of an "
+            "invocation, as they are carried to the next one, but got 2");
+  EXPECT_FALSE(network.check({{"n", 2}}));
+  network.fifos[0].depth = 3;
+  network.fifos[0].initialTokens = 1;
+  EXPECT_EQ(network.check().value_or(""),
+            "fifo 'hidden': expected no number of initial tokens for what is "
+            "carried from one invocation to the next");
+  network.fifos[0].initialTokens = 0;
+  network.repeat = "layer";
+  EXPECT_EQ(network.check().value_or(""),
+            "repeat: expected a parameter of the network but got 'layer'");
+}
+
 TEST(TimedSimulator, StartsFollowTheRules) {
   // A ping-pong array from p0 to p1, both 10 cycles long.
   TimedNetwork network;

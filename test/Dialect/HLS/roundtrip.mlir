@@ -10,6 +10,8 @@ func.func @group0(%m: memref<8xf32>) {
   %s = stream.stream "load_arg0_out" : !stream.stream<f32, 2>
   // CHECK: hls.task @load_arg0(%{{.*}}, %{{.*}}) : memref<8xf32>, !stream.stream<f32, 2>
   hls.task @load_arg0(%m, %s) : memref<8xf32>, !stream.stream<f32, 2>
+  // CHECK: hls.iteration "layer"
+  %layer = hls.iteration "layer"
   // CHECK-NEXT: hls.join
   hls.join
   return
