@@ -142,6 +142,26 @@ def tiny(model_cache: Path) -> Path:
     return compiled_model(resolve(TINY, None), CompileOptions(max_length=LENGTH))
 
 
+def test_layers_of_several_kernels_are_launched_one_by_one(
+    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without fusion the hidden state goes through memory; numbers are those of one launch."""
+    from streamtensor.models.compiler import CompileOptions, compile_model
+
+    monkeypatch.setenv("STREAMTENSOR_CXXFLAGS", "-O1")
+    options = CompileOptions(max_length=LENGTH, arguments=("--onchip-budget-bytes=0",))
+    apart = compile_model(resolve(TINY, None), tmp_path / "apart", options)
+    assert "so each is a launch of its own: expected one fused kernel" in capsys.readouterr().err
+    logits = []
+    for directory, repeat in ((apart, None), (tiny, "layers")):
+        assert json.loads((directory / "model.json").read_text())["layer"]["layers"] == repeat
+        host = load_host(directory / "host")
+        with Runtime(directory) as runtime:
+            generator = Generator(runtime, host.split, ModelDescription.read(directory))
+            logits.append(generator.prefill(list(range(1, 20))))
+    assert (logits[0] - logits[1]).abs().max() <= 1e-5 * logits[0].abs().max()
+
+
 @pytest.fixture
 def on_board(tiny: Path) -> Callable[..., subprocess.CompletedProcess]:
     """Runs a command with layer and head as kernels of one executable, on a simulated board."""

@@ -124,6 +124,8 @@ def test_tokens_are_pytorchs(
         checkpoint.source, tmp_path / "model", CompileOptions(max_length=LENGTH, chunk=CHUNK)
     )
     host = load_host(directory / "host")
+    # All layers in one launch.
+    assert json.loads((directory / MODEL_JSON).read_text())["layer"]["layers"] == "layers"
     with Runtime(directory) as runtime:
         generator = Generator(runtime, host.split, ModelDescription.read(directory))
         sampler = Sampler()

@@ -276,6 +276,7 @@ def compile_layer(directory: Path, program: Program, options: CompileOptions) ->
         if NOT_REPEATED not in error.messages:
             raise
         reason = error.messages.split("error: ", 1)[-1].splitlines()[0]
+        reason = reason.removeprefix("'func.func' op ")
     say(f"{NOT_REPEATED}, so each is a launch of its own: {reason}")
     shutil.rmtree(export_directory(directory, LAYER))
     shutil.rmtree(directory / LAYER, ignore_errors=True)
