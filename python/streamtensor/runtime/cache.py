@@ -31,6 +31,7 @@ COMPILING = (
     "manifest.py",
     "weights.py",
     "dtypes.py",
+    "precision.py",
 )
 
 
