@@ -66,19 +66,20 @@ struct Layer {
   std::map<std::string, Host> host;
   /// One view per argument, per launch; the hidden states are bound per run.
   std::vector<std::vector<BufferView>> bound;
-  /// All layers run in one launch.
-  bool isRepeated = false;
+  /// The parameter that says how many layers a launch runs; empty: one each.
   std::string repeat;
   /// Whether the hidden result can be the next layer's argument as it lies.
   bool chainsDirectly = true;
 
+  /// All layers run in one launch.
+  bool isRepeated() const { return !repeat.empty(); }
   const ArgumentInfo &info(size_t argument) const {
     return design->interface().arguments[argument];
   }
   /// Whether an argument of run-time size has a slot per layer.
   bool isStacked(size_t argument) const {
     const std::vector<TripCount> &sizes = info(argument).sizes;
-    return isRepeated && !sizes.empty() &&
+    return isRepeated() && !sizes.empty() &&
            sizes.front() == TripCount::parameter(repeat);
   }
   /// The argument as one layer sees it.
@@ -87,7 +88,7 @@ struct Layer {
   }
   /// Where layer `index` finds the argument.
   BufferView placeOf(size_t argument, size_t index) const {
-    if (!isRepeated)
+    if (!isRepeated())
       return bound[index][argument];
     BufferView view = bound.front()[argument];
     if (isStacked(argument))
@@ -136,8 +137,8 @@ struct LanguageModel::Impl {
   BufferView runAllLayers(const ParameterValues &values, StepResult &result);
   /// What describes a hidden state behind a layer.
   ArgumentInfo stateInfo() const {
-    return layer.isRepeated ? layer.infoOfOne(layer.hiddenResult)
-                            : layer.info(layer.hidden);
+    return layer.isRepeated() ? layer.infoOfOne(layer.hiddenResult)
+                              : layer.info(layer.hidden);
   }
   void tapHidden(const BufferView &view, const ParameterValues &values,
                  ResultTensor &taps);
@@ -200,7 +201,6 @@ void LanguageModel::Impl::prepareLayer() {
   checkParameterNames();
   const DesignInterface &design = layer.design->interface();
   layer.repeat = description.layer.layers;
-  layer.isRepeated = !layer.repeat.empty();
   layer.hidden = design.indexOf(description.layer.hidden);
   layer.hiddenResult = design.indexOf(description.layer.hiddenResult);
   const ArgumentInfo &from = layer.info(layer.hidden);
@@ -246,10 +246,10 @@ void LanguageModel::Impl::allocateCaches() {
     caches.emplace_back();
     for (size_t i = 0; i < layer.caches.size(); ++i) {
       const size_t argument = layer.caches[i].argument;
-      if (index == 0 || !layer.isRepeated)
+      if (index == 0 || !layer.isRepeated())
         stacked.push_back(device.allocate(layer.info(argument).bytes));
       caches.back().push_back(
-          layer.isRepeated
+          layer.isRepeated()
               ? BufferView{stacked[i], index * layer.infoOfOne(argument).bytes}
               : BufferView{stacked.back(), 0});
     }
@@ -275,6 +275,20 @@ BufferView LanguageModel::Impl::bindFile(const std::string &path,
 static std::string lookUp(const StringMap &map, const std::string &key) {
   auto entry = map.find(key);
   return entry == map.end() ? "" : entry->second;
+}
+
+/// One line of what `requireBound` lists.
+static std::string unboundLine(const ArgumentInfo &argument,
+                               const std::string &where = "") {
+  return "\n  " + where + roleName(argument.role) + " '" + argument.name +
+         "' " + shapeString(argument.shape);
+}
+
+static void requireBound(const DesignInterface &design,
+                         const std::string &unbound) {
+  if (!unbound.empty())
+    throw Error("model.json binds nothing to these arguments of design '" +
+                design.directory + "':" + unbound);
 }
 
 /// The host's tensor `name` is to be written to `place`, too.
@@ -316,15 +330,12 @@ void LanguageModel::Impl::bindAllLayers() {
                          i == layer.hidden ||
                          description.layers.front().host.count(argument.name);
     if (argument.role == Role::Weight || !isBound)
-      unbound += std::string("\n  ") + roleName(argument.role) + " '" +
-                 argument.name + "' " + shapeString(argument.shape);
+      unbound += unboundLine(argument);
     else if (!views[i].buffer)
       views[i].buffer =
           i == layer.hidden ? hidden[0] : device.allocate(argument.bytes);
   }
-  if (!unbound.empty())
-    throw Error("model.json binds nothing to these arguments of design '" +
-                design.directory + "':" + unbound);
+  requireBound(design, unbound);
   layer.bound.push_back(std::move(views));
   for (size_t index = 0; index < description.layers.size(); ++index)
     for (const auto &[argument, tensor] : description.layers[index].host) {
@@ -340,7 +351,7 @@ void LanguageModel::Impl::bindAllLayers() {
 }
 
 void LanguageModel::Impl::bindLayers() {
-  if (layer.isRepeated)
+  if (layer.isRepeated())
     return bindAllLayers();
   const DesignInterface &design = layer.design->interface();
   std::vector<BufferRef> shared(design.arguments.size());
@@ -376,16 +387,13 @@ void LanguageModel::Impl::bindLayers() {
           if (layer.caches[c].argument == i)
             views[i] = caches[index][c];
         if (!views[i].buffer)
-          unbound += "\n  layer " + std::to_string(index) + ": " +
-                     roleName(argument.role) + " '" + argument.name + "' " +
-                     shapeString(argument.shape);
+          unbound +=
+              unboundLine(argument, "layer " + std::to_string(index) + ": ");
       }
     }
     layer.bound.push_back(std::move(views));
   }
-  if (!unbound.empty())
-    throw Error("model.json binds nothing to these arguments of design '" +
-                design.directory + "':" + unbound);
+  requireBound(design, unbound);
 }
 
 void LanguageModel::Impl::bindHead() {
@@ -405,13 +413,10 @@ void LanguageModel::Impl::bindHead() {
              argument.role == Role::Workspace)
       view.buffer = device.allocate(argument.bytes);
     else
-      unbound += std::string("\n  ") + roleName(argument.role) + " '" +
-                 argument.name + "' " + shapeString(argument.shape);
+      unbound += unboundLine(argument);
     head.arguments.push_back(view);
   }
-  if (!unbound.empty())
-    throw Error("model.json binds nothing to these arguments of design '" +
-                design.directory + "':" + unbound);
+  requireBound(design, unbound);
   // One row of a layer's hidden state must be the head's argument.
   const uint64_t row = tensorBytes(layer.info(layer.hidden)) /
                        static_cast<uint64_t>(layer.tokens);
@@ -458,7 +463,7 @@ LanguageModel::Impl::checkRequest(const StepRequest &request) const {
   ParameterValues values = {{description.layer.past, request.position}};
   if (!description.layer.tokens.empty())
     values[description.layer.tokens] = request.count;
-  if (layer.isRepeated)
+  if (layer.isRepeated())
     values[layer.repeat] = description.layers.size();
 
   std::map<std::string, uint64_t> expected = {
@@ -590,16 +595,17 @@ StepResult LanguageModel::step(const StepRequest &request) {
   }
   StepResult result;
   BufferView states;
-  if (layer.isRepeated)
+  if (layer.isRepeated())
     states = impl->runAllLayers(values, result);
   for (size_t index = 0; index < impl->description.layers.size(); ++index) {
-    if (!layer.isRepeated)
+    if (!layer.isRepeated())
       states = impl->runLayer(index, values, result);
     impl->appendRows(index, request, values);
     if (request.taps)
-      impl->tapHidden(
-          layer.isRepeated ? layer.placeOf(layer.hiddenResult, index) : states,
-          values, result.taps);
+      impl->tapHidden(layer.isRepeated()
+                          ? layer.placeOf(layer.hiddenResult, index)
+                          : states,
+                      values, result.taps);
   }
   if (request.logits > 0)
     impl->runHead(request, states, values, result);

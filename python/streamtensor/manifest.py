@@ -59,18 +59,23 @@ def write_export(
     with_weights: bool = True,
     repeat: dict[str, Any] | None = None,
 ) -> None:
-    """Writes the files of an export into an existing directory.
-
-    `repeat` says that the program is one layer of many (`Repeat` of models/compiler.py).
-    """
+    """Writes the files of an export into an existing directory; `repeat` as `write_manifest`."""
     if with_weights and program.weights:
         tensors = {argument.name: argument.value for argument in program.weights}
         write_safetensors(directory / WEIGHTS, tensors)
     if program.dims is not None:
         write_json(directory / DIMS, program.dims.to_json())
+    write_manifest(directory, program, with_weights, repeat)
+    (directory / MODULE).write_text(text)
+
+
+def write_manifest(
+    directory: Path, program: Program, with_weights: bool, repeat: dict[str, Any] | None = None
+) -> None:
+    """Writes the manifest; `repeat` says that the program is one layer of many, and how all are
+    made of it (`repetition` of models/compiler.py)."""
     manifest = manifest_of(program, with_weights)
     write_json(directory / MANIFEST, manifest | ({"repeat": repeat} if repeat else {}))
-    (directory / MODULE).write_text(text)
 
 
 def write_json(path: Path, value: Any) -> None:

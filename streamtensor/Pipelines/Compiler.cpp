@@ -226,6 +226,10 @@ private:
   /// Where the design is one layer of many: the last step of phase `hls`. What
   /// is validated is the layer, and so is what depths are found for.
   bool repeatLayers() {
+    if (llvm::none_of(module->getOps<func::FuncOp>(), [](func::FuncOp op) {
+          return op->hasAttr(dataflow::kRepeatAttr);
+        }))
+      return true;
     PassManager pm(&context);
     pm.addPass(createRepeatLayers());
     if (failed(pm.run(*module)) || failed(verify(*module)))

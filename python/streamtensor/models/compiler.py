@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ from streamtensor.designs import MODEL_JSON, SCHEMA, resources_of
 from streamtensor.errors import StreamTensorError
 from streamtensor.importer.lowering import lower
 from streamtensor.importer.program import Program
-from streamtensor.manifest import write_export, write_json
+from streamtensor.manifest import write_export, write_json, write_manifest
 from streamtensor.models.host import save_host
 from streamtensor.models.positions import check_positions
 from streamtensor.models.quantize import Quantization, load_in_precision
@@ -134,18 +133,14 @@ def compile_model(source: ModelSource, output_dir: Path, options: CompileOptions
             compile_design(directory, HEAD, options)
         report_resources([directory / design for design in (LAYER, HEAD)], options.target)
         with step("packing weights"):
-            if is_repeated:
-                layer_files = pack_all_layers(directory, split, layer)
-                entries = [
-                    {"weights": {}, "host": hosts_of(split, layer, index)}
-                    for index in range(layer_count(split))
-                ]
-            else:
-                layer_files = {}
-                entries = [
-                    pack_layer(directory, split, layer, index)
-                    for index in range(layer_count(split))
-                ]
+            shared = pack_all_layers(directory, split, layer) if is_repeated else {}
+            entries = [
+                {
+                    "weights": {} if is_repeated else pack_layer(directory, split, layer, index),
+                    "host": hosts_of(split, layer, index),
+                }
+                for index in range(layer_count(split))
+            ]
             head_weights = pack_head(directory, head)
         save_host(directory / "host", split, source, load_tokenizer(source), options.precision)
         (directory / "Makefile").write_text(makefile([LAYER, HEAD]))
@@ -160,7 +155,7 @@ def compile_model(source: ModelSource, output_dir: Path, options: CompileOptions
                 "hidden_size": head.inputs[0].shape[-1],
                 "vocab_size": head.results[0].shape[-1],
                 "layer": describe_layer(layer)
-                | {"layers": LAYERS if is_repeated else None, "weights": layer_files},
+                | {"layers": LAYERS if is_repeated else None, "weights": shared},
                 "layers": entries,
                 "head": {
                     "design": HEAD,
@@ -278,9 +273,7 @@ def compile_layer(directory: Path, program: Program, options: CompileOptions) ->
         reason = error.messages.split("error: ", 1)[-1].splitlines()[0]
         reason = reason.removeprefix("'func.func' op ")
     say(f"{NOT_REPEATED}, so each is a launch of its own: {reason}")
-    shutil.rmtree(export_directory(directory, LAYER))
-    shutil.rmtree(directory / LAYER, ignore_errors=True)
-    export_design(directory, LAYER, program)
+    write_manifest(export_directory(directory, LAYER), program, with_weights=False)
     compile_design(directory, LAYER, options)
     return False
 
@@ -318,27 +311,22 @@ def describe_layer(layer: LayerProgram) -> dict[str, Any]:
 
 def pack_layer(
     directory: Path, split: ModelSplit, layer: LayerProgram, index: int
-) -> dict[str, Any]:
-    """Packs the weights of one layer; returns its entry of model.json."""
+) -> dict[str, str]:
+    """Packs the weights of one layer; returns the file of each argument."""
     values = layer_weights(split, layer.program, index)
     names = {a.name: tensor_name(f"l{index:02d}", a.source) for a in layer.program.weights}
     tensors = {name: values[argument] for argument, name in names.items()}
-    weights = pack(directory, LAYER, tensors, names)
-    return {"weights": weights, "host": hosts_of(split, layer, index)}
+    return pack(directory, LAYER, tensors, names)
 
 
 def pack_all_layers(directory: Path, split: ModelSplit, layer: LayerProgram) -> dict[str, str]:
     """Packs the weights of all layers, a file per argument."""
+    values = [layer_weights(split, layer.program, i) for i in range(layer_count(split))]
     files = {}
-    # One at a time: all of them together are a second model in memory.
+    # One argument at a time: copies of all of them are a second model in memory.
     for argument in layer.program.weights:
         name = tensor_name("layers", argument.source)
-        stacked = torch.stack(
-            [
-                layer_weights(split, layer.program, index)[argument.name]
-                for index in range(layer_count(split))
-            ]
-        )
+        stacked = torch.stack([weights[argument.name] for weights in values])
         files |= pack(directory, LAYER, {name: stacked}, {argument.name: name})
     return files
 

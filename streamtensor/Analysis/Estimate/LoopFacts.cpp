@@ -126,6 +126,28 @@ Value streamtensor::streamOf(Value value) {
   return value;
 }
 
+ContiguousRun streamtensor::contiguousRun(Operation *access,
+                                          const LinearOffset &offset,
+                                          int64_t elements) {
+  for (Operation *op = access->getParentOp(); op; op = op->getParentOp()) {
+    auto loop = dyn_cast<scf::ForOp>(op);
+    if (!loop)
+      continue;
+    const int64_t trips = tripCount(loop);
+    if (trips == 1)
+      continue;
+    int64_t factor = 0;
+    for (const auto &[value, multiple] : offset.terms)
+      if (value == loop.getInductionVar())
+        factor += multiple;
+    const std::optional<int64_t> step = getConstantIntValue(loop.getStep());
+    if (!step || factor * *step != elements)
+      return {elements, false};
+    elements *= trips;
+  }
+  return {elements, true};
+}
+
 Value streamtensor::deviceMemoryOf(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     auto view = dyn_cast<ViewLikeOpInterface>(op);

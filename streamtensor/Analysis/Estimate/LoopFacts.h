@@ -14,6 +14,8 @@
 #ifndef STREAMTENSOR_ANALYSIS_ESTIMATE_LOOPFACTS_H
 #define STREAMTENSOR_ANALYSIS_ESTIMATE_LOOPFACTS_H
 
+#include "streamtensor/Analysis/LinearOffset.h"
+
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
@@ -46,6 +48,20 @@ int64_t copiesInside(mlir::Operation *op, mlir::Operation *scope);
 /// step. Loops are flattened when they hold nothing else that takes a cycle and
 /// the bounds of all but the outermost are constants.
 llvm::SmallVector<mlir::scf::ForOp> pipelinedNest(mlir::scf::ForOp loop);
+
+/// Elements of memory that lie one behind the other.
+struct ContiguousRun {
+  int64_t elements;
+  /// All loops around the access belong to it; else the next one further out
+  /// jumps.
+  bool isComplete;
+};
+
+/// The run of an access of `elements` elements at `offset`: the loops around
+/// it, from the inside, as long as each steps over exactly what those inside of
+/// it cover.
+ContiguousRun contiguousRun(mlir::Operation *access, const LinearOffset &offset,
+                            int64_t elements);
 
 /// The stream behind casts.
 mlir::Value streamOf(mlir::Value value);

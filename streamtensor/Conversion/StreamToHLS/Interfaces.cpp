@@ -120,30 +120,33 @@ FailureOr<func::FuncOp> streamtensor::makeTopFunction(ModuleOp module) {
   return top;
 }
 
+int64_t streamtensor::portDepth(func::FuncOp top, unsigned index) {
+  auto type = cast<MemRefType>(top.getArgument(index).getType());
+  SmallVector<int64_t> strides;
+  int64_t offset = 0;
+  int64_t depth = type.getNumElements();
+  // A strided argument reaches to its last element.
+  if (succeeded(type.getStridesAndOffset(strides, offset)) && depth != 0) {
+    depth = offset + 1;
+    for (auto [size, stride] : llvm::zip_equal(type.getShape(), strides))
+      depth += (size - 1) * stride;
+  }
+  if (auto packed = top.getArgAttrOfType<IntegerAttr>(index, hls::kPackedAttr))
+    depth /= packed.getInt();
+  return depth;
+}
+
 void streamtensor::attachInterfaces(func::FuncOp top, unsigned maxBundles,
                                     unsigned burst) {
   for (BlockArgument argument : top.getArguments()) {
     unsigned index = argument.getArgNumber();
     // The other ones are values, registers of the control port.
-    auto type = dyn_cast<MemRefType>(argument.getType());
-    if (!type)
+    if (!isa<MemRefType>(argument.getType()))
       continue;
-    SmallVector<int64_t> strides;
-    int64_t offset = 0;
-    int64_t depth = type.getNumElements();
-    // A strided argument reaches to its last element.
-    if (succeeded(type.getStridesAndOffset(strides, offset)) && depth != 0) {
-      depth = offset + 1;
-      for (auto [size, stride] : llvm::zip_equal(type.getShape(), strides))
-        depth += (size - 1) * stride;
-    }
-    if (auto packed =
-            top.getArgAttrOfType<IntegerAttr>(index, hls::kPackedAttr))
-      depth /= packed.getInt();
     top.setArgAttr(
         index, hls::kInterfaceAttr,
         hls::InterfaceAttr::get(top.getContext(),
                                 "gmem" + std::to_string(index % maxBundles),
-                                depth, burst));
+                                portDepth(top, index), burst));
   }
 }

@@ -31,13 +31,12 @@
 using namespace mlir;
 using namespace streamtensor;
 
-/// The loops around the one access of a task that moves tokens between memory
-/// and a stream.
-static scf::ForOp accessLoop(func::FuncOp task) {
+/// The innermost loop around the one access of a stream in `op`.
+static scf::ForOp accessLoop(Operation *op) {
   scf::ForOp loop;
-  task.walk([&](Operation *op) {
-    if (isa<stream::ReadOp, stream::WriteOp>(op))
-      loop = op->getParentOfType<scf::ForOp>();
+  op->walk([&](Operation *inner) {
+    if (isa<stream::ReadOp, stream::WriteOp>(inner))
+      loop = inner->getParentOfType<scf::ForOp>();
   });
   return loop;
 }
@@ -67,24 +66,7 @@ static bool isRowMajor(func::FuncOp task, int64_t tokenElements) {
   });
   if (accesses != 1 || !offset || offset->constant != 0)
     return false;
-  int64_t covered = tokenElements;
-  for (Operation *op = access->getParentOp(); op != task;
-       op = op->getParentOp()) {
-    auto loop = dyn_cast<scf::ForOp>(op);
-    if (!loop)
-      return false;
-    int64_t factor = 0;
-    for (const auto &[value, multiple] : offset->terms)
-      if (value == loop.getInductionVar())
-        factor += multiple;
-    const int64_t trips = tripCount(loop);
-    if (trips == 1 && factor == 0)
-      continue;
-    if (factor != covered)
-      return false;
-    covered *= trips;
-  }
-  return true;
+  return contiguousRun(access, *offset, tokenElements).isComplete;
 }
 
 namespace {
@@ -166,7 +148,9 @@ private:
   stream::StreamOp declareStream(HiddenMover &store);
   void carry(HiddenMover store, Value feedback, Value layer, Value layers);
   void receive(HiddenMover load, Value feedback, Value layer);
-  void relabel(Operation *op, StringRef prefix);
+  scf::ForOp copyLoops(ArrayRef<Operation *> ops, IRMapping mapping,
+                       StringRef label);
+  void pipeline(scf::ForOp loop);
 
   ModuleOp module;
   func::FuncOp group;
@@ -218,14 +202,40 @@ stream::StreamOp Feedback::declareStream(HiddenMover &store) {
   return feedback;
 }
 
-/// Labels are C++ labels, each once in a function.
-void Feedback::relabel(Operation *op, StringRef prefix) {
+/// Copies the body of a task that moves tokens, empties the loop around the
+/// access and goes on there. Its loops are called `label`0 and so on: labels
+/// are those of C++, each once in a function.
+scf::ForOp Feedback::copyLoops(ArrayRef<Operation *> ops, IRMapping mapping,
+                               StringRef label) {
+  scf::ForOp outermost;
+  for (Operation *op : ops)
+    if (auto loop = dyn_cast<scf::ForOp>(builder.clone(*op, mapping)))
+      outermost = loop;
   unsigned number = 0;
-  op->walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
+  outermost->walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
     if (loop->hasAttr(hls::kLabelAttr))
       loop->setAttr(hls::kLabelAttr,
-                    builder.getStringAttr(prefix + std::to_string(number++)));
+                    builder.getStringAttr(label + std::to_string(number++)));
   });
+  scf::ForOp loop = accessLoop(outermost);
+  Block *inner = loop.getBody();
+  while (!inner->without_terminator().empty())
+    std::prev(inner->getTerminator()->getIterator())->erase();
+  builder.setInsertionPointToStart(inner);
+  return loop;
+}
+
+/// Once its body is complete.
+void Feedback::pipeline(scf::ForOp loop) {
+  loop->setAttr(hls::kPipelineAttr,
+                hls::PipelineAttr::get(module.getContext(),
+                                       intervalBounds(loop).largest()));
+}
+
+static SmallVector<Operation *> bodyOf(func::FuncOp task) {
+  return llvm::to_vector(
+      llvm::map_range(task.getBody().front().without_terminator(),
+                      [](Operation &op) { return &op; }));
 }
 
 BlockArgument streamtensor::addLayerArgument(func::FuncOp task,
@@ -325,23 +335,10 @@ void Feedback::carry(HiddenMover store, Value feedback, Value layer,
   choice->setAttr(hls::kBoundaryAttr, builder.getUnitAttr());
   func::ReturnOp::create(builder, loc);
   for (bool isLast : {true, false}) {
-    Block *block = isLast ? choice.thenBlock() : choice.elseBlock();
-    builder.setInsertionPointToStart(block);
-    IRMapping local(mapping);
-    Operation *outermost = nullptr;
-    for (Operation &op : store.task.getBody().front().without_terminator()) {
-      Operation *copy = builder.clone(op, local);
-      if (isa<scf::ForOp>(copy))
-        outermost = copy;
-    }
-    scf::ForOp loop;
-    outermost->walk([&](stream::ReadOp read) {
-      loop = read->getParentOfType<scf::ForOp>();
-    });
-    Block *inner = loop.getBody();
-    while (!inner->without_terminator().empty())
-      std::prev(inner->getTerminator()->getIterator())->erase();
-    builder.setInsertionPointToStart(inner);
+    builder.setInsertionPointToStart(isLast ? choice.thenBlock()
+                                            : choice.elseBlock());
+    scf::ForOp loop =
+        copyLoops(bodyOf(store.task), mapping, isLast ? "last" : "carry");
     TokenCopier copier(builder, loc, type.getElementType());
     Value token = copier.token(type.getTokenElements());
     stream::ReadOp::create(builder, loc, TypeRange(),
@@ -357,10 +354,7 @@ void Feedback::carry(HiddenMover store, Value feedback, Value layer,
         }
         stream::WriteOp::create(builder, loc, out, body->getArgument(2));
       });
-    relabel(outermost, isLast ? "last" : "carry");
-    loop->setAttr(hls::kPipelineAttr,
-                  hls::PipelineAttr::get(module.getContext(),
-                                         intervalBounds(loop).largest()));
+    pipeline(loop);
   }
   builder.setInsertionPoint(store.call);
   hls::TaskOp::create(builder, loc, name, operands);
@@ -385,34 +379,17 @@ void Feedback::receive(HiddenMover load, Value feedback, Value layer) {
   BlockArgument in = task.getArgument(load.stream);
   BlockArgument out = task.getArgument(load.stream + 1);
   Value number = addLayerArgument(task, load.call, layer);
-  Block &body = task.getBody().front();
-  SmallVector<Operation *> ops;
-  for (Operation &op : body.without_terminator())
-    ops.push_back(&op);
-  builder.setInsertionPoint(body.getTerminator());
+  const SmallVector<Operation *> ops = bodyOf(task);
+  builder.setInsertionPoint(task.getBody().front().getTerminator());
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
   Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                       number, zero);
   auto choice = scf::IfOp::create(builder, loc, first, /*withElse=*/true);
   choice->setAttr(hls::kBoundaryAttr, builder.getUnitAttr());
   builder.setInsertionPointToStart(choice.elseBlock());
-  IRMapping mapping;
-  Operation *outermost = nullptr;
-  for (Operation *op : ops) {
-    Operation *copy = builder.clone(*op, mapping);
-    if (isa<scf::ForOp>(copy))
-      outermost = copy;
-  }
+  scf::ForOp loop = copyLoops(ops, IRMapping(), "next");
   for (Operation *op : ops)
     op->moveBefore(choice.thenBlock()->getTerminator());
-  scf::ForOp loop;
-  outermost->walk([&](stream::WriteOp write) {
-    loop = write->getParentOfType<scf::ForOp>();
-  });
-  Block *inner = loop.getBody();
-  while (!inner->without_terminator().empty())
-    std::prev(inner->getTerminator()->getIterator())->erase();
-  builder.setInsertionPointToStart(inner);
   TokenCopier copier(builder, loc, type.getElementType());
   Value token = copier.token(type.getTokenElements());
   const bool isWhole = type.getTokenElements() == elements;
@@ -423,10 +400,7 @@ void Feedback::receive(HiddenMover load, Value feedback, Value layer) {
       copier.move(read, token, part);
   });
   stream::WriteOp::create(builder, loc, token, copier.flat(out));
-  relabel(outermost, "next");
-  loop->setAttr(hls::kPipelineAttr,
-                hls::PipelineAttr::get(module.getContext(),
-                                       intervalBounds(loop).largest()));
+  pipeline(loop);
 }
 
 LogicalResult Feedback::connect(HiddenMover load, HiddenMover store,

@@ -13,6 +13,7 @@
 
 #include "streamtensor/Conversion/StreamToHLS/RepeatLayers.h"
 
+#include "streamtensor/Analysis/Estimate/LoopFacts.h"
 #include "streamtensor/Conversion/Passes.h"
 #include "streamtensor/Dialect/Dataflow/IR/RuntimeSizes.h"
 
@@ -202,10 +203,8 @@ FailureOr<HiddenMover> LayerRepeater::findMover(StringRef name,
     for (auto [i, operand] : llvm::enumerate(task.getOperands())) {
       if (auto memory = dyn_cast<BlockArgument>(operand);
           memory && isa<MemRefType>(memory.getType())) {
-        Value base = call.getOperand(memory.getArgNumber());
-        while (Operation *view = base.getDefiningOp())
-          base = view->getOperand(0);
-        isMover |= base == top.getArgument(index);
+        isMover |= deviceMemoryOf(call.getOperand(memory.getArgNumber())) ==
+                   top.getArgument(index);
         mover.memory = i;
       } else if (operand.getDefiningOp<stream::StreamOp>()) {
         mover.stream = i;
@@ -249,6 +248,8 @@ LogicalResult LayerRepeater::run() {
                   given);
   call->setOperands(operands);
   group->setAttr(hls::kRepeatAttr, builder.getStringAttr(parameter));
+  group->setAttr(hls::kTripCountAttr,
+                 hls::TripCountAttr::get(module.getContext(), 1, count));
   builder.setInsertionPointToStart(&group.getBody().front());
   layer = hls::IterationOp::create(builder, group.getLoc(),
                                    builder.getIndexType(), "layer");

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "streamtensor/Conversion/StreamToHLS/RepeatLayers.h"
+#include "streamtensor/Conversion/StreamToHLS/Steps.h"
 
 #include "streamtensor/Dialect/Dataflow/IR/RuntimeSizes.h"
 #include "streamtensor/Dialect/ITensor/IR/ITensor.h"
@@ -63,7 +64,7 @@ public:
 
 private:
   LogicalResult stackUsers(Value value);
-  void stackAttributes(unsigned index, int64_t elements, MemRefType before);
+  void stackAttributes(unsigned index, MemRefType before);
 
   func::FuncOp top;
   StringRef parameter;
@@ -74,8 +75,7 @@ private:
 } // namespace
 
 /// What describes the argument to hosts and reports.
-void Stacking::stackAttributes(unsigned index, int64_t elements,
-                               MemRefType before) {
+void Stacking::stackAttributes(unsigned index, MemRefType before) {
   auto prepend = [&](StringRef name) {
     auto shape = top.getArgAttrOfType<DenseI64ArrayAttr>(index, name);
     if (!shape)
@@ -121,14 +121,11 @@ void Stacking::stackAttributes(unsigned index, int64_t elements,
   }
   auto port =
       top.getArgAttrOfType<hls::InterfaceAttr>(index, hls::kInterfaceAttr);
-  auto packed = top.getArgAttrOfType<IntegerAttr>(index, hls::kPackedAttr);
   if (port)
     top.setArgAttr(index, hls::kInterfaceAttr,
-                   hls::InterfaceAttr::get(
-                       top.getContext(), port.getBundle(),
-                       port.getDepth() + (count - 1) * elements /
-                                             (packed ? packed.getInt() : 1),
-                       port.getBurst()));
+                   hls::InterfaceAttr::get(top.getContext(), port.getBundle(),
+                                           portDepth(top, index),
+                                           port.getBurst()));
 }
 
 /// Views of stacked memory; calls are changed with their functions.
@@ -176,7 +173,7 @@ LogicalResult Stacking::stackArgument(unsigned index) {
            << "expected the memory of argument '" << hostNameOf(top, index)
            << "' to be as large as its buffer";
   argument.setType(stackedType(type, count, elements));
-  stackAttributes(index, elements, type);
+  stackAttributes(index, type);
   return stackUsers(argument);
 }
 

@@ -49,6 +49,10 @@ parameterArguments(mlir::func::FuncOp function);
 /// and storage.
 void attachDirectives(mlir::func::FuncOp task);
 
+/// How many accesses the memory behind argument `index` of the top function
+/// reaches over, in vectors where it is packed.
+int64_t portDepth(mlir::func::FuncOp top, unsigned index);
+
 /// 4. Assigns the arguments of the top function to AXI ports.
 void attachInterfaces(mlir::func::FuncOp top, unsigned maxBundles,
                       unsigned burst);

@@ -233,12 +233,10 @@ LogicalResult Emitter::emitRepeatedBody(func::FuncOp function) {
   line() << "for (int " << variable << " = 0; " << variable << " < " << limit
          << "; ++" << variable << ") {\n";
   pragma() << "dataflow\n";
-  // The ranges stand on the top function.
-  for (auto other : module.getOps<func::FuncOp>())
-    for (const dataflow::ParameterRange &range : dataflow::parametersOf(other))
-      if (range.name == parameter.getValue())
-        pragma() << "loop_tripcount min=" << range.smallest
-                 << " max=" << range.largest << "\n";
+  if (auto trips =
+          function->getAttrOfType<hls::TripCountAttr>(hls::kTripCountAttr))
+    pragma() << "loop_tripcount min=" << trips.getMin()
+             << " max=" << trips.getMax() << "\n";
   indentation += 2;
   openScope();
   for (Operation &op : body)

@@ -240,33 +240,14 @@ int64_t ProgramBuilder::contiguousBeats(const ScheduleNode &node,
   auto type = cast<MemRefType>(memoryType(node.op));
   const bool isElement = isa<memref::LoadOp, memref::StoreOp>(node.op);
   const int64_t bits = type.getElementTypeBitWidth();
-  int64_t elements = isElement ? 1 : type.getNumElements();
+  const int64_t elements = isElement ? 1 : type.getNumElements();
   if (!offset)
     return std::max<int64_t>(1, elements * bits / 8 / beatBytes);
-  SmallVector<scf::ForOp> around;
-  for (Operation *op = node.op->getParentOp(); op; op = op->getParentOp())
-    if (auto loop = dyn_cast<scf::ForOp>(op))
-      around.push_back(loop);
-  bool complete = true;
-  for (scf::ForOp loop : around) {
-    int64_t factor = 0;
-    for (const auto &[value, multiple] : offset->terms)
-      if (value == loop.getInductionVar())
-        factor += multiple;
-    const std::optional<int64_t> step = integerConstant(loop.getStep());
-    const int64_t trips = tripCount(loop);
-    if (trips == 1)
-      continue;
-    if (!step || factor * *step != elements) {
-      complete = false;
-      break;
-    }
-    elements *= trips;
-  }
+  const ContiguousRun run = contiguousRun(node.op, *offset, elements);
   // What a run-time size leaves out interrupts the run where it is inside.
-  if (complete)
+  if (run.isComplete)
     return 0;
-  return std::max<int64_t>(1, elements * bits / 8 / beatBytes);
+  return std::max<int64_t>(1, run.elements * bits / 8 / beatBytes);
 }
 
 LogicalResult ProgramBuilder::buildAccess(const ScheduleNode &node,

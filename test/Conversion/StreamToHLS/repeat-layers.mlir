@@ -38,7 +38,7 @@
 
 // CHECK-LABEL: func.func private @group0(
 // CHECK-SAME: index {dataflow.parameter = "layers", hls.name = "layers"}
-// CHECK-SAME: attributes {hls.dataflow, hls.repeat = "layers"}
+// CHECK-SAME: attributes {hls.dataflow, hls.repeat = "layers", hls.trip_count = #hls.trip_count<min = 1, max = 3>}
 // CHECK: stream.stream "result0_feedback" tokens 4 {{.*}}hls.feedback
 // CHECK: %[[LAYER:.*]] = hls.iteration "layer"
 // CHECK: hls.task @load_arg1(%{{.*}}, %{{.*}}, %[[LAYER]])

@@ -31,7 +31,7 @@
 
 namespace streamtensor::hls {
 /// On scf.for: a pipelined loop, an unrolled loop, the bounds of a run-time
-/// trip count, its C++ label (a string).
+/// trip count (also on a repeated dataflow function), its C++ label (a string).
 inline constexpr llvm::StringLiteral kPipelineAttr = "hls.pipeline";
 inline constexpr llvm::StringLiteral kUnrollAttr = "hls.unroll";
 inline constexpr llvm::StringLiteral kTripCountAttr = "hls.trip_count";
