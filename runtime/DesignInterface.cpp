@@ -118,36 +118,80 @@ std::vector<ParameterInfo> readParameters(const JsonFields &fields) {
   return parameters;
 }
 
+/// The largest value of each parameter.
+ParameterValues maximaOf(const std::vector<ParameterInfo> &parameters) {
+  ParameterValues maxima;
+  for (const ParameterInfo &parameter : parameters)
+    maxima[parameter.name] = parameter.max;
+  return maxima;
+}
+
+/// Reads expressions of the design's parameters.
+std::vector<TripCount> readExpressions(const JsonFields &fields,
+                                       const std::string &key,
+                                       const ParameterValues &maxima) {
+  std::vector<TripCount> expressions;
+  for (const std::string &text : fields.strings(key)) {
+    std::string error;
+    ParameterValues known = maxima;
+    const std::optional<TripCount> expression =
+        TripCount::parse(text, known, error);
+    if (!expression || known.size() != maxima.size())
+      fields.fail(
+          key, "expected an expression of the design's parameters but got '" +
+                   text + "'");
+    expressions.push_back(*expression);
+  }
+  return expressions;
+}
+
 /// Reads the expressions of sizes that are known at run time.
 void readSizes(const JsonFields &fields,
                const std::vector<ParameterInfo> &parameters,
                ArgumentInfo &argument) {
   if (!fields.has("dims"))
     return;
-  const std::vector<std::string> texts = fields.strings("dims");
-  if (texts.size() != argument.shape.size())
+  const ParameterValues maxima = maximaOf(parameters);
+  argument.sizes = readExpressions(fields, "dims", maxima);
+  if (argument.sizes.size() != argument.shape.size())
     fields.fail("dims", "expected " + std::to_string(argument.shape.size()) +
-                            " sizes but got " + std::to_string(texts.size()));
-  ParameterValues maxima, known;
-  for (const ParameterInfo &parameter : parameters)
-    maxima[parameter.name] = parameter.max;
-  for (size_t i = 0; i < texts.size(); ++i) {
-    std::string error;
-    known = maxima;
-    const std::optional<TripCount> size =
-        TripCount::parse(texts[i], known, error);
-    if (!size || known.size() != maxima.size())
-      fields.fail("dims", "expected an expression of the design's parameters "
-                          "but got '" +
-                              texts[i] + "'");
-    if (size->highest(maxima) > argument.shape[i] ||
-        (size->isConstant() && !size->isConstant(argument.shape[i])))
-      fields.fail("dims", "expected size '" + texts[i] + "' to fit " +
+                            " sizes but got " +
+                            std::to_string(argument.sizes.size()));
+  for (size_t i = 0; i < argument.sizes.size(); ++i) {
+    const TripCount &size = argument.sizes[i];
+    if (size.highest(maxima) > argument.shape[i] ||
+        (size.isConstant() && !size.isConstant(argument.shape[i])))
+      fields.fail("dims", "expected size '" + size.str() + "' to fit " +
                               std::to_string(argument.shape[i]) +
                               ", the size in shape, but it is up to " +
-                              std::to_string(size->highest(maxima)));
-    argument.sizes.push_back(*size);
+                              std::to_string(size.highest(maxima)));
   }
+}
+
+DType readDType(const JsonFields &fields) {
+  const std::string dtype = fields.string("dtype");
+  const std::optional<DType> known = parseDType(dtype);
+  if (!known)
+    fields.fail("dtype",
+                "expected a type of safetensors such as F32 but got '" + dtype +
+                    "'");
+  return *known;
+}
+
+FifoValue readValue(const JsonFields &fields,
+                    const std::vector<ParameterInfo> &parameters) {
+  FifoValue value;
+  value.names = fields.strings("names");
+  value.dtype = readDType(fields);
+  value.order.element = fields.integers("element");
+  value.order.trips = readExpressions(fields, "trips", maximaOf(parameters));
+  value.order.steps = fields.integers("steps");
+  value.order.map = fields.indexLists("map");
+  value.order.setMaxima(maximaOf(parameters));
+  std::string error;
+  if (!value.order.verify(error, /*allowOverlap=*/true))
+    fields.fail("trips", error);
+  return value;
 }
 
 ArgumentInfo readArgument(const JsonFields &fields,
@@ -156,13 +200,7 @@ ArgumentInfo readArgument(const JsonFields &fields,
   ArgumentInfo argument;
   argument.name = fields.string("name");
   argument.role = readRole(fields);
-  const std::string dtype = fields.string("dtype");
-  const std::optional<DType> known = parseDType(dtype);
-  if (!known)
-    fields.fail("dtype",
-                "expected a type of safetensors such as F32 but got '" + dtype +
-                    "'");
-  argument.dtype = *known;
+  argument.dtype = readDType(fields);
   argument.shape = readShape(fields, "shape");
   readSizes(fields, parameters, argument);
   argument.bufferShape = fields.has("buffer_shape")
@@ -177,11 +215,11 @@ ArgumentInfo readArgument(const JsonFields &fields,
                                     shapeString(argument.bufferShape));
   argument.bytes = fields.integerAtLeast("bytes", 0);
   const uint64_t needed =
-      elementCount(argument.bufferShape) * dtypeBytes(*known);
+      elementCount(argument.bufferShape) * dtypeBytes(argument.dtype);
   if (argument.bytes < needed)
     fields.fail("bytes", "expected at least " + std::to_string(needed) +
                              " for " + shapeString(argument.bufferShape) + " " +
-                             dtype + " but got " +
+                             dtypeName(argument.dtype) + " but got " +
                              std::to_string(argument.bytes));
   readPacking(fields, argument);
   const std::string file = fields.stringOr("file", "");
@@ -200,6 +238,8 @@ void readCounts(const JsonFields &fields, DesignInterface &design) {
     fifo.producer = item.stringOr("producer", "");
     fifo.consumer = item.stringOr("consumer", "");
     fifo.depth = item.integerAtLeast("depth", 1);
+    if (item.has("value"))
+      fifo.value = readValue(item.object("value"), design.parameters);
     names.insert(fifo.name);
     design.fifos.push_back(std::move(fifo));
   }

@@ -16,8 +16,7 @@
 #define STREAMTENSOR_RUNTIME_DESIGNINTERFACE_H
 
 #include "streamtensor/Support/Safetensors.h"
-#include "streamtensor/Support/TokenOrder.h"
-#include "streamtensor/Support/TripCount.h"
+#include "streamtensor/Support/SymbolicOrder.h"
 
 #include <cstdint>
 #include <optional>
@@ -70,9 +69,20 @@ struct ArgumentInfo {
   ArgumentInfo slot() const;
 };
 
+/// A tensor of the model that a FIFO carries.
+struct FifoValue {
+  /// Names of values in the model; it is the last of them, in the model's
+  /// order.
+  std::vector<std::string> names;
+  DType dtype = DType::F32;
+  /// The tokens of one pass of the dataflow body, over the design's parameters.
+  SymbolicOrder order;
+};
+
 struct FifoInfo {
   std::string name, group, producer, consumer;
   uint64_t depth = 0;
+  std::optional<FifoValue> value;
 };
 
 struct TaskInfo {

@@ -27,6 +27,15 @@ Buffer::~Buffer() = default;
 Design::~Design() = default;
 Device::~Device() = default;
 
+RunStatistics Device::run(Design &design,
+                          const std::vector<BufferView> &arguments,
+                          const ParameterValues &parameters,
+                          const std::vector<std::string> &recorded) {
+  checkArguments(design.interface(), arguments);
+  checkParameters(design.interface(), parameters);
+  return launch(design, arguments, parameters, recorded);
+}
+
 void runtime::checkRange(const Buffer &buffer, uint64_t offset, uint64_t bytes,
                          const char *action) {
   if (offset > buffer.bytes() || bytes > buffer.bytes() - offset)

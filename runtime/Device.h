@@ -61,6 +61,13 @@ struct BufferView {
   uint64_t offset = 0;
 };
 
+/// The tokens that went through a FIFO, one behind the other.
+struct FifoTokens {
+  std::string name;
+  uint64_t tokenBytes = 0;
+  std::vector<char> bytes;
+};
+
 struct FifoCount {
   std::string name, group;
   uint64_t tokens = 0;
@@ -79,6 +86,8 @@ struct RunStatistics {
   uint64_t macs = 0;
   /// Bytes moved per entry of `DesignInterface::dma`.
   std::vector<uint64_t> dmaBytes;
+  /// Of the FIFOs that were to be recorded, in the order of that list.
+  std::vector<FifoTokens> recorded;
 };
 
 class Device {
@@ -108,10 +117,19 @@ public:
   openTogether(const std::vector<std::string> &directories,
                const std::string &folder) = 0;
   /// Runs a design once, with one view per argument in their order and a value
-  /// for each of its parameters, and returns when it has ended.
-  virtual RunStatistics run(Design &design,
-                            const std::vector<BufferView> &arguments,
-                            const ParameterValues &parameters) = 0;
+  /// for each of its parameters, and returns when it has ended. The tokens of
+  /// the FIFOs `recorded` are kept, which only a simulation can do. Throws
+  /// Error.
+  RunStatistics run(Design &design, const std::vector<BufferView> &arguments,
+                    const ParameterValues &parameters,
+                    const std::vector<std::string> &recorded = {});
+
+private:
+  /// The same; arguments and parameters fit the design.
+  virtual RunStatistics launch(Design &design,
+                               const std::vector<BufferView> &arguments,
+                               const ParameterValues &parameters,
+                               const std::vector<std::string> &recorded) = 0;
 };
 
 /// Throws Error unless bytes [offset, offset + bytes) lie in the buffer;

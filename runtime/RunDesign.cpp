@@ -13,10 +13,13 @@
 #include "runtime/RunDesign.h"
 
 #include "runtime/Error.h"
+#include "runtime/JsonFields.h"
 #include "runtime/RunTimeSizes.h"
 #include "runtime/System.h"
 #include "runtime/TensorTransfer.h"
+#include "streamtensor/Support/Packing.h"
 
+#include <cstring>
 #include <functional>
 #include <map>
 #include <sstream>
@@ -90,11 +93,71 @@ runtime::statisticsJson(const DesignInterface &design,
   return json;
 }
 
+/// A tensor with its memory.
+struct OwnedTensor {
+  DType dtype;
+  std::vector<int64_t> shape;
+  std::vector<char> data;
+};
+
+/// The tensor that the recorded tokens of a FIFO are; where a launch has run
+/// the body several times, one for each, along a new outermost dimension.
+static OwnedTensor assemble(const FifoTokens &tokens, const FifoValue &value,
+                            const ParameterValues &parameters) {
+  const TokenOrder order = value.order.at(parameters);
+  const size_t element = dtypeBytes(value.dtype);
+  // Behind its elements a token in memory may have a gap.
+  const size_t token = element * order.tokenElements();
+  const size_t perPass = order.numTokens();
+  const size_t count =
+      tokens.bytes.size() / std::max<size_t>(tokens.tokenBytes, 1);
+  if (tokens.tokenBytes < token ? count != 0
+                                : perPass == 0 || count % perPass != 0)
+    throw Error("fifo '" + tokens.name + "' has carried " +
+                std::to_string(count) + " tokens of " +
+                std::to_string(tokens.tokenBytes) + " bytes but expected " +
+                std::to_string(perPass) + " of " + std::to_string(token) +
+                "; compile the design again");
+  OwnedTensor tensor{value.dtype, order.dataExtents(), {}};
+  const size_t passes = perPass ? count / perPass : 1;
+  const size_t bytes = elementCount(tensor.shape) * element;
+  tensor.data.resize(passes * bytes);
+  std::vector<char> packed(perPass * token);
+  for (size_t pass = 0; pass < passes; ++pass) {
+    for (size_t i = 0; i < perPass; ++i)
+      std::memcpy(packed.data() + i * token,
+                  tokens.bytes.data() +
+                      (pass * perPass + i) * tokens.tokenBytes,
+                  token);
+    std::string error;
+    if (!unpackTensor(order, element, {tensor.shape}, packed.data(),
+                      tensor.data.data() + pass * bytes, error))
+      throw Error("the tokens of fifo '" + tokens.name + "': " + error);
+  }
+  if (passes > 1)
+    tensor.shape.insert(tensor.shape.begin(), passes);
+  return tensor;
+}
+
+/// Adds the packed weights that `path` lists.
+static void addWeights(DesignInterface &design, const std::string &path) {
+  const JsonFields fields = JsonFields::readFile(path);
+  for (const auto &[argument, file] : fields.stringMap("weights")) {
+    ArgumentInfo &info = design.arguments[design.indexOf(argument)];
+    if (info.role != Role::Weight)
+      fields.fail("weights", "expected weights but '" + argument + "' is " +
+                                 roleName(info.role));
+    info.file = file;
+  }
+}
+
 /// Runs a design that `open` makes ready. The inputs are checked before: the
 /// simulation may have to be built.
 static void runOnFiles(Device &device, const RunOptions &options,
-                       const DesignInterface &info,
+                       DesignInterface info,
                        const std::function<DesignRef()> &open) {
+  if (!options.weights.empty())
+    addWeights(info, options.weights);
   std::string error;
   const std::optional<SafetensorsFile> inputs =
       SafetensorsFile::open(options.inputs, error);
@@ -116,7 +179,26 @@ static void runOnFiles(Device &device, const RunOptions &options,
     arguments.push_back(view);
   }
   const DesignRef design = open();
-  const RunStatistics statistics = device.run(*design, arguments, parameters);
+  std::vector<std::string> recorded;
+  std::map<std::string, FifoValue> values;
+  for (const FifoInfo &fifo : info.fifos)
+    if (fifo.value && !options.values.empty()) {
+      recorded.push_back(fifo.name);
+      values.emplace(fifo.name, *fifo.value);
+    }
+  const RunStatistics statistics =
+      device.run(*design, arguments, parameters, recorded);
+  if (!options.values.empty()) {
+    std::vector<OwnedTensor> tensors;
+    for (const FifoTokens &tokens : statistics.recorded)
+      tensors.push_back(assemble(tokens, values.at(tokens.name), parameters));
+    TensorMap views;
+    for (size_t i = 0; i < tensors.size(); ++i)
+      views[recorded[i]] = {tensors[i].dtype, tensors[i].shape,
+                            tensors[i].data.data(), tensors[i].data.size()};
+    if (!writeSafetensors(options.values, views, error))
+      throw Error(error);
+  }
 
   std::vector<std::vector<char>> results;
   TensorMap outputs;
@@ -151,7 +233,8 @@ std::vector<RunOptions> runtime::readRunList(const std::string &path) {
     try {
       const nlohmann::json run = nlohmann::json::parse(line);
       runs.push_back({run.at("design"), run.at("inputs"), run.at("outputs"),
-                      run.value("json", "")});
+                      run.value("json", ""), run.value("values", ""),
+                      run.value("weights", "")});
     } catch (const nlohmann::json::exception &error) {
       throw Error("line " + std::to_string(number) + " of '" + path +
                   "': expected an object with the texts 'design', 'inputs' and "

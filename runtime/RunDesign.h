@@ -31,7 +31,13 @@ struct RunOptions {
   /// packed weights nor workspaces nor results, by their names.
   std::string inputs, outputs;
   /// Where to write the statistics; may be empty.
-  std::string json;
+  std::string json = {};
+  /// Where to write the values of the model that FIFOs have carried, by the
+  /// names of the FIFOs; may be empty.
+  std::string values = {};
+  /// A JSON file {"weights": {argument: file}} with packed weights that the
+  /// design does not have, such as those of a model's layers; may be empty.
+  std::string weights = {};
 };
 
 /// Reads a list of runs: one JSON object per line with `design`, `inputs`,

@@ -105,10 +105,12 @@ public:
   std::vector<DesignRef>
   openTogether(const std::vector<std::string> &directories,
                const std::string &folder) override;
-  RunStatistics run(Design &design, const std::vector<BufferView> &arguments,
-                    const ParameterValues &parameters) override;
 
 private:
+  RunStatistics launch(Design &design, const std::vector<BufferView> &arguments,
+                       const ParameterValues &parameters,
+                       const std::vector<std::string> &recorded) override;
+
   std::function<void(const std::string &)> progress;
   std::mutex runMutex; // the scheduler runs one design at a time
   sim::Scheduler scheduler;
@@ -174,13 +176,13 @@ SimulatedDevice::openTogether(const std::vector<std::string> &directories,
   return designs;
 }
 
-RunStatistics SimulatedDevice::run(Design &design,
-                                   const std::vector<BufferView> &arguments,
-                                   const ParameterValues &parameters) {
+RunStatistics
+SimulatedDevice::launch(Design &design,
+                        const std::vector<BufferView> &arguments,
+                        const ParameterValues &parameters,
+                        const std::vector<std::string> &recorded) {
   SimulatedDesign &simulated = static_cast<SimulatedDesign &>(design);
   const DesignInterface &info = design.interface();
-  checkArguments(info, arguments);
-  checkParameters(info, parameters);
   std::vector<void *> pointers;
   for (size_t i = 0; i < arguments.size(); ++i) {
     pointers.push_back(dataOf(*arguments[i].buffer) + arguments[i].offset);
@@ -210,7 +212,7 @@ RunStatistics SimulatedDevice::run(Design &design,
           const Call &call = *static_cast<Call *>(argument);
           call.run(call.buffers);
         },
-        &call);
+        &call, recorded);
   } catch (const Error &error) {
     throw Error("design '" + info.directory + "': " + error.what());
   }
@@ -218,6 +220,9 @@ RunStatistics SimulatedDevice::run(Design &design,
       std::chrono::steady_clock::now() - start;
   RunStatistics statistics = simulated.work.count(scheduler.fifoStatistics());
   statistics.seconds = seconds.count();
+  for (sim::RecordedFifo &fifo : scheduler.takeRecorded())
+    statistics.recorded.push_back(
+        {std::move(fifo.name), fifo.tokenBytes, std::move(fifo.bytes)});
   return statistics;
 }
 

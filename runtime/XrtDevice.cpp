@@ -80,10 +80,11 @@ public:
   std::vector<DesignRef>
   openTogether(const std::vector<std::string> &directories,
                const std::string &folder) override;
-  RunStatistics run(Design &design, const std::vector<BufferView> &arguments,
-                    const ParameterValues &parameters) override;
 
 private:
+  RunStatistics launch(Design &design, const std::vector<BufferView> &arguments,
+                       const ParameterValues &parameters,
+                       const std::vector<std::string> &recorded) override;
   std::string findExecutable(const DesignInterface &design) const;
   void loadExecutable(const std::string &path);
   void checkKernel(const DesignInterface &design) const;
@@ -359,13 +360,15 @@ void XrtDevice::waitFor(xrt::run &run, const DesignInterface &design) const {
               "'; reset the board with 'xbutil reset' and look at its log");
 }
 
-RunStatistics XrtDevice::run(Design &design,
-                             const std::vector<BufferView> &arguments,
-                             const ParameterValues &parameters) {
+RunStatistics XrtDevice::launch(Design &design,
+                                const std::vector<BufferView> &arguments,
+                                const ParameterValues &parameters,
+                                const std::vector<std::string> &recorded) {
+  if (!recorded.empty())
+    throw Error("the tokens of FIFOs cannot be seen on a board; use --device "
+                "csim");
   XrtDesign &opened = static_cast<XrtDesign &>(design);
   const DesignInterface &info = design.interface();
-  checkArguments(info, arguments);
-  checkParameters(info, parameters);
   for (size_t i = 0; i < arguments.size(); ++i) {
     const XrtBuffer &buffer =
         static_cast<const XrtBuffer &>(*arguments[i].buffer);

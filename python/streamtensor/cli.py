@@ -19,6 +19,7 @@ from streamtensor.precision import (
     DETAILS,
     PRECISIONS,
     WEIGHTS,
+    Precision,
     module_precision,
 )
 
@@ -75,6 +76,7 @@ def build_parser() -> argparse.ArgumentParser:
         add_report,
         add_generate,
         add_evaluate,
+        add_compare,
     ):
         add(commands)
     return parser
@@ -164,8 +166,7 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
 def command_compile(options: argparse.Namespace) -> int:
     output = Path(options.output_dir)
     if is_factory(options.model):
-        given = {name: getattr(options, name) for name in ("precision", *DETAILS)}
-        precision = module_precision(**{name: each for name, each in given.items() if each})
+        precision = factory_precision(options)
         from streamtensor.module_compiler import compile_factory
 
         print(compile_factory(options.model, output, options.target, precision))
@@ -180,6 +181,12 @@ def command_compile(options: argparse.Namespace) -> int:
 
 def is_factory(model: str) -> bool:
     return ".py:" in model
+
+
+def factory_precision(options: argparse.Namespace) -> Precision:
+    """Returns the precision that a module of one's own is asked for."""
+    given = {name: getattr(options, name) for name in ("precision", *DETAILS)}
+    return module_precision(**{name: each for name, each in given.items() if each})
 
 
 def add_run(commands: Any) -> None:
@@ -353,6 +360,34 @@ def command_evaluate(options: argparse.Namespace) -> int:
     from streamtensor.runtime import evaluate
 
     return evaluate.command_evaluate(options, device_arguments(options))
+
+
+def add_compare(commands: Any) -> None:
+    parser = commands.add_parser(
+        "compare",
+        help="find the first operator that differs from PyTorch",
+        description="Runs a language model on a prompt, or the module of FILE.py:FACTORY on its "
+        "example inputs, in C simulation, and compares what FIFOs carry with PyTorch in the same "
+        "arithmetic: each operator alone, on the inputs that it had in the design. Prints what "
+        "differs, the first operator last.",
+    )
+    parser.add_argument("model", metavar="MODEL|DIR|FILE.py:FACTORY")
+    prompt = parser.add_mutually_exclusive_group()
+    prompt.add_argument("--prompt", metavar="TEXT", help="of a language model")
+    prompt.add_argument("--prompt-ids", metavar="1,2,3", type=id_list)
+    parser.add_argument("--chat", action="store_true", help="apply the model's chat template")
+    parser.add_argument("--json", metavar="FILE", help="write the error of each operator")
+    add_model_options(parser)
+    parser.set_defaults(command=command_compare, parser=parser)
+
+
+def command_compare(options: argparse.Namespace) -> int:
+    if options.chat and options.prompt is None:
+        raise UsageError("--chat needs --prompt")
+    precision = factory_precision(options) if is_factory(options.model) else None
+    from streamtensor.runtime import compare
+
+    return compare.command_compare(options, precision)
 
 
 def number(convert: Callable[[str], Any], accept: Callable[[Any], bool], what: str) -> Callable:

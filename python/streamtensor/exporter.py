@@ -18,6 +18,9 @@ from streamtensor.importer.program import Program, capture
 from streamtensor.importer.tracing import first_line, place
 from streamtensor.output import check_replaceable, staged_directory
 
+# What the function of a module is called.
+FUNCTION = "main"
+
 
 def export(
     module: torch.nn.Module,
@@ -25,7 +28,7 @@ def export(
     output_dir: str | os.PathLike,
     *,
     dynamic_shapes: Any = None,
-    function: str = "main",
+    function: str = FUNCTION,
     tolerance: float = 1e-4,
 ) -> Path:
     """Exports `module` as called on `example_inputs` into `output_dir`.
@@ -49,12 +52,13 @@ def export(
         dynamic_shapes=dynamic_shapes,
         tolerance=tolerance,
     )
-    text = lower(program)
-    write(destination, program, text)
+    write(destination, program)
     return destination
 
 
-def write(destination: Path, program: Program, text: str) -> None:
+def write(destination: Path, program: Program) -> None:
+    """Lowers a captured module into a new directory."""
+    text = lower(program)
     with staged_directory(destination, [manifest.MODULE]) as directory:
         manifest.write_export(directory, program, text)
 

@@ -11,7 +11,8 @@ from typing import Any
 import torch
 
 from streamtensor.errors import StreamTensorError
-from streamtensor.exporter import export, load_factory
+from streamtensor.exporter import FUNCTION, load_factory, split_inputs, write
+from streamtensor.importer.program import Program, capture
 from streamtensor.manifest import MANIFEST, MODULE
 from streamtensor.output import check_replaceable, replace_directory
 from streamtensor.precision import UNCHANGED, Precision
@@ -42,18 +43,41 @@ def compile_module(
 
     In f32 it is compiled in the types that it has, otherwise as a copy in `precision`.
     """
+
+    def write_module(directory: Path) -> None:
+        with step("exporting the module"):
+            program, _ = capture_module(module, inputs, dynamic_shapes, precision)
+            write(directory, program)
+
+    return compile_into(output_dir, target, write_module)
+
+
+def capture_module(
+    module: torch.nn.Module,
+    inputs: Any,
+    dynamic_shapes: Any = None,
+    precision: Precision = UNCHANGED,
+) -> tuple[Program, Any]:
+    """Captures a module, in f32 in the types that it has, otherwise a copy in `precision`.
+
+    Returns the program, and the inputs in the same types.
+    """
     rounding = {}
     if precision != UNCHANGED:
         from streamtensor.module_precision import in_precision
 
         module, inputs = in_precision(module, inputs, precision)
         rounding = {"tolerance": precision.layer_rounding}
+    args, kwargs = split_inputs(inputs)
+    program = capture(
+        module, args, kwargs, function=FUNCTION, dynamic_shapes=dynamic_shapes, **rounding
+    )
+    return program, inputs
 
-    def write(directory: Path) -> None:
-        with step("exporting the module"):
-            export(module, inputs, directory, dynamic_shapes=dynamic_shapes, **rounding)
 
-    return compile_into(output_dir, target, write)
+def compile_program(program: Program, output_dir: Path, target: str) -> Path:
+    """Compiles a captured module; returns the path of interface.json."""
+    return compile_into(output_dir, target, lambda directory: write(directory, program))
 
 
 def compile_into(

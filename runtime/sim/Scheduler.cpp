@@ -119,6 +119,14 @@ struct Scheduler::Impl {
   size_t idlePolls = 0;
   std::vector<Counts> counts;
   std::unordered_map<FifoKey, size_t, FifoKeyHash> countIndex;
+  std::vector<RecordedFifo> recorded;
+  /// Of the open FIFOs that are recorded: where the tokens begin that are not
+  /// yet, and the index in `recorded`.
+  struct Recording {
+    const char *from;
+    size_t index;
+  };
+  std::unordered_map<const Fifo *, Recording> recordings;
 
   Process *create(const char *name, void (*entry)(void *), const void *closure,
                   size_t closureBytes, Process *parent);
@@ -139,6 +147,8 @@ struct Scheduler::Impl {
   void unlinkUsers(Process *child);
   ST_HOT void block(Fifo *fifo, State state);
   void count(const Fifo &fifo);
+  ST_COLD void startRecording(const Fifo &fifo);
+  ST_COLD void record(const Fifo &fifo);
 
   void openFifo(Fifo *fifo, const char *name, const char *scope,
                 size_t tokenBytes, size_t depth);
@@ -209,6 +219,7 @@ void Scheduler::Impl::abandon() {
     recycle(&process);
   }
   rings.clear();
+  recordings.clear();
   readyFirst = readyLast = nullptr;
 }
 
@@ -376,6 +387,35 @@ void Scheduler::Impl::openFifo(Fifo *fifo, const char *name, const char *scope,
   fifo->readBias = fifo->writeBias = -reinterpret_cast<uintptr_t>(fifo->begin);
   fifo->owner = running;
   running->declared.push_back(fifo);
+  if (!recorded.empty())
+    startRecording(*fifo);
+}
+
+void Scheduler::Impl::startRecording(const Fifo &fifo) {
+  for (size_t i = 0; i < recorded.size(); ++i)
+    if (recorded[i].name == fifo.name) {
+      recorded[i].tokenBytes = fifo.tokenBytes;
+      recordings[&fifo] = {fifo.writeCursor, i};
+    }
+}
+
+/// Keeps what the writer of `fifo` has written since it got room last, which
+/// lies in one piece in front of its cursor.
+void Scheduler::Impl::record(const Fifo &fifo) {
+  const auto found = recordings.find(&fifo);
+  if (found == recordings.end())
+    return;
+  std::vector<char> &bytes = recorded[found->second.index].bytes;
+  bool isFull = false;
+  try {
+    bytes.insert(bytes.end(), found->second.from,
+                 const_cast<const char *>(fifo.writeCursor));
+  } catch (const std::exception &) {
+    isFull = true;
+  }
+  if (isFull)
+    fail(std::string("no memory for the tokens of fifo '") + fifo.name + "'");
+  found->second.from = fifo.writeCursor;
 }
 
 void Scheduler::Impl::closeFifo(Fifo *fifo) {
@@ -387,6 +427,10 @@ void Scheduler::Impl::closeFifo(Fifo *fifo) {
     std::string leftOver = explainLeftOver({fifo}, /*atEnd=*/true);
     if (!leftOver.empty())
       fail(std::move(leftOver));
+  }
+  if (!recordings.empty()) {
+    record(*fifo);
+    recordings.erase(fifo);
   }
   fifo->peakBytes = std::max(fifo->peakBytes, fillBytes(*fifo));
   count(*fifo);
@@ -439,6 +483,8 @@ void Scheduler::Impl::awaitWrite(Fifo *fifo) {
     fifo->writer = running;
     linkUser(fifo, running);
   }
+  if (__builtin_expect(!recordings.empty(), 0))
+    record(*fifo);
   const size_t capacity = capacityBytes(*fifo);
   size_t fill;
   while ((fill = fillBytes(*fifo)) == capacity)
@@ -456,6 +502,9 @@ void Scheduler::Impl::awaitWrite(Fifo *fifo) {
   }
   const size_t contiguous = fifo->end - fifo->writeCursor;
   fifo->writeLimit = fifo->writeCursor + std::min(capacity - fill, contiguous);
+  if (__builtin_expect(!recordings.empty(), 0))
+    if (auto found = recordings.find(fifo); found != recordings.end())
+      found->second.from = fifo->writeCursor;
 }
 
 size_t Scheduler::Impl::poll(Fifo *fifo) {
@@ -557,9 +606,13 @@ Scheduler::Fault Scheduler::describeFault(const void *address) {
   return fault;
 }
 
-void Scheduler::run(const char *name, void (*body)(void *), void *argument) {
+void Scheduler::run(const char *name, void (*body)(void *), void *argument,
+                    const std::vector<std::string> &recorded) {
   if (current)
     throw runtime::Error("a simulated run cannot start another one");
+  impl->recorded.clear();
+  for (const std::string &fifo : recorded)
+    impl->recorded.push_back({fifo, 0, {}});
   impl->counts.clear();
   impl->countIndex.clear();
   impl->failed = false;
@@ -587,6 +640,10 @@ void Scheduler::run(const char *name, void (*body)(void *), void *argument) {
     throw runtime::Error(impl->failure);
   }
   impl->recycle(impl->root);
+}
+
+std::vector<RecordedFifo> Scheduler::takeRecorded() {
+  return std::exchange(impl->recorded, {});
 }
 
 std::vector<FifoStatistics> Scheduler::fifoStatistics() const {

@@ -42,6 +42,14 @@ struct FifoStatistics {
   uint64_t depth = 0;
 };
 
+/// The tokens that were written to the FIFOs of one name in one run.
+struct RecordedFifo {
+  std::string name;
+  uint64_t tokenBytes = 0;
+  /// Token behind token, as they lie in memory.
+  std::vector<char> bytes;
+};
+
 class Scheduler {
 public:
   struct Impl;
@@ -58,10 +66,19 @@ public:
   /// returned. Throws runtime::Error on a deadlock, left-over tokens, a FIFO
   /// with more than two users, or an exception in a task; the scheduler can be
   /// used again afterwards. Calls cannot be nested on one thread.
-  void run(const char *name, void (*body)(void *), void *argument);
+  ///
+  /// The tokens of the FIFOs `recorded` are kept. That costs a copy of each
+  /// token of theirs, and the other ones nothing: what is in a ring is copied
+  /// before its writer gets room to write over it.
+  void run(const char *name, void (*body)(void *), void *argument,
+           const std::vector<std::string> &recorded = {});
 
   /// Statistics of the last run, by order of first declaration.
   std::vector<FifoStatistics> fifoStatistics() const;
+
+  /// What the last run has recorded, one per name in the order of the list,
+  /// without tokens where no FIFO had the name. Can be taken once.
+  std::vector<RecordedFifo> takeRecorded();
 
   /// What an access to `address` that failed was about: the name of the process
   /// that runs on this thread (null for none), and whether it has used up its

@@ -22,7 +22,9 @@ using namespace streamtensor::runtime;
 static const char *const kUsage =
     "usage: streamtensor-run DIR --inputs IN.safetensors --outputs "
     "OUT.safetensors [--json FILE]\n"
-    "                        [--device csim|xrt] [--xclbin FILE]\n"
+    "                        [--values FILE] [--weights FILE] [--device "
+    "csim|xrt] [--xclbin "
+    "FILE]\n"
     "       streamtensor-run --batch LIST --build-dir BUILD\n"
     "\n"
     "Runs the design in DIR (an output directory of streamtensor-compile) "
@@ -32,6 +34,11 @@ static const char *const kUsage =
     "  --inputs FILE   one tensor per argument: arg0, arg1, ...\n"
     "  --outputs FILE  where to write the results: result0, result1, ...\n"
     "  --json FILE     where to write counts of FIFOs, DMAs and MACs\n"
+    "  --values FILE   where to write the values of the model that FIFOs have "
+    "carried,\n"
+    "                  a tensor per FIFO\n"
+    "  --weights FILE  packed weights that are not in DIR: "
+    "{\"weights\": {\"arg0\": FILE}}\n"
     "  --device NAME   csim (default), or xrt: the board of "
     "STREAMTENSOR_XRT_BOARD (0)\n"
     "  --xclbin FILE   what a board runs (default: DIR/FUNCTION.xclbin)\n"
@@ -52,9 +59,12 @@ int main(int argc, char **argv) {
                         line.required("build-dir"), std::cout);
     }
     const CommandLine line(
-        argc, argv, {"inputs", "outputs", "json", "device", "xclbin"}, 1);
+        argc, argv,
+        {"inputs", "outputs", "json", "values", "weights", "device", "xclbin"},
+        1);
     runDesign(*makeDevice(line, name),
               {line.positional(0), line.required("inputs"),
-               line.required("outputs"), line.optional("json")});
+               line.required("outputs"), line.optional("json"),
+               line.optional("values"), line.optional("weights")});
   });
 }

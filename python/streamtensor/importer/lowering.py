@@ -82,7 +82,10 @@ def lower_graph(
 
 
 def located_cache(context: Any, importer: Any, prefix: str) -> Any:
-    """Returns the importer's helper with locations "module.path"("file.py":line)."""
+    """Returns the importer's helper with locations "%node"("module.path"("file.py":line)).
+
+    `%node` is the name that the value has in the graph; `--st-keep-value-names` looks at it.
+    """
     from torch_mlir import ir
     from torch_mlir.extras.fx_importer import ContextCache
 
@@ -91,12 +94,12 @@ def located_cache(context: Any, importer: Any, prefix: str) -> Any:
             if node.op != "call_function":
                 return None
             line = model_line(node, prefix)
-            if not line.file:
-                return ir.Location.unknown(context=context)
-            place = ir.Location.file(line.file, line.line, col=0, context=context)
-            if not line.path:
-                return place
-            return ir.Location.name(line.path, childLoc=place, context=context)
+            place = ir.Location.unknown(context=context)
+            if line.file:
+                place = ir.Location.file(line.file, line.line, col=0, context=context)
+                if line.path:
+                    place = ir.Location.name(line.path, childLoc=place, context=context)
+            return ir.Location.name(f"%{node.name}", childLoc=place, context=context)
 
     return LocatedCache(context, py_attr_tracker=importer._py_attr_tracker)
 

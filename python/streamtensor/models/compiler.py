@@ -111,16 +111,10 @@ def compile_model(source: ModelSource, output_dir: Path, options: CompileOptions
         with step(f"loading {source.name} in {options.precision}"):
             model, quantization = load_in_precision(source, options.precision)
         report_quantization(quantization)
-        # Tracing needs some positions, however few are wanted.
-        split = ModelSplit(
-            model,
-            max(options.max_length, SHORTEST),
-            tolerance=options.precision.layer_rounding,
-            cache_dtype=options.precision.cache_dtype,
-        )
+        split = split_model(model, options)
         tokens = options.tokens()
         with step(f"importing the layer for 1 to {tokens} tokens"):
-            layer = capture_layer(split, *layer_sizes(options, split), function=LAYER)
+            layer = capture_any_layer(split, options)
             export_design(directory, LAYER, layer.program, repetition(split, layer))
         with step("checking that layers can run behind a past"):
             check_positions(split, sorted({1, tokens}))
@@ -167,6 +161,22 @@ def compile_model(source: ModelSource, output_dir: Path, options: CompileOptions
             },
         )
     return output_dir
+
+
+def split_model(model: torch.nn.Module, options: CompileOptions) -> ModelSplit:
+    """Splits a model that is loaded in the precision of `options`."""
+    # Tracing needs some positions, however few are wanted.
+    return ModelSplit(
+        model,
+        max(options.max_length, SHORTEST),
+        tolerance=options.precision.layer_rounding,
+        cache_dtype=options.precision.cache_dtype,
+    )
+
+
+def capture_any_layer(split: ModelSplit, options: CompileOptions) -> LayerProgram:
+    """Captures the one program of all layers, for the lengths of `options`."""
+    return capture_layer(split, *layer_sizes(options, split), function=LAYER)
 
 
 def report_quantization(quantization: Quantization) -> None:

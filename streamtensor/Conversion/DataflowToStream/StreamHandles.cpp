@@ -19,6 +19,7 @@
 
 #include "streamtensor/Dialect/Dataflow/IR/Dataflow.h"
 #include "streamtensor/Dialect/Dataflow/IR/Placement.h"
+#include "streamtensor/Dialect/Dataflow/IR/ValueNames.h"
 #include "streamtensor/Dialect/ITensor/IR/ITensor.h"
 #include "streamtensor/Dialect/Stream/IR/Stream.h"
 
@@ -92,9 +93,12 @@ LogicalResult StreamHandles::createStreams() {
         builder, instance.getLoc(), streamType(type, instance.getDepth()),
         instance.getSymAttr(), builder.getI64IntegerAttr(tokens.getInt()),
         instance.getReasonAttr());
-    for (StringRef name : {dataflow::kCrossingAttr, dataflow::kMemoryAttr})
+    for (StringRef name : {dataflow::kCrossingAttr, dataflow::kMemoryAttr,
+                           dataflow::kValuesAttr})
       if (Attribute value = instance->getAttr(name))
         op->setAttr(name, value);
+    if (op->hasAttr(dataflow::kValuesAttr))
+      op->setAttr(dataflow::kOrderAttr, TypeAttr::get(type));
     streams[instance] = op;
   }
   return success();

@@ -14,6 +14,7 @@
 
 #include "streamtensor/Analysis/Estimate/LoopFacts.h"
 #include "streamtensor/Dialect/Dataflow/IR/Placement.h"
+#include "streamtensor/Dialect/Dataflow/IR/ValueNames.h"
 #include "streamtensor/Dialect/HLS/IR/HLS.h"
 #include "streamtensor/Dialect/ITensor/IR/ITensor.h"
 #include "streamtensor/Dialect/Stream/IR/Stream.h"
@@ -420,6 +421,15 @@ LogicalResult Collector::collectGroup(func::FuncOp group) {
       fifo.memory = parseMemoryKind(memory);
     fifo.tokens = op.getTokens() ? static_cast<int64_t>(*op.getTokens()) : 0;
     fifo.tokenBits = op.getType().getTokenBits();
+    auto order = op->getAttrOfType<TypeAttr>(dataflow::kOrderAttr);
+    auto values = op->getAttrOfType<ArrayAttr>(dataflow::kValuesAttr);
+    if (order && values) {
+      for (auto value : values.getAsRange<StringAttr>())
+        fifo.values.push_back(value.str());
+      auto type = cast<itensor::ITensorType>(order.getValue());
+      fifo.order = type.getSymbolicOrder();
+      fifo.dtype = dtypeName(type.getElementType());
+    }
     if (fifo.tokens <= 0)
       return op.emitOpError() << "expected the number of tokens of stream '"
                               << op.getSym() << "'";

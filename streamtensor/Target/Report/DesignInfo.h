@@ -16,7 +16,7 @@
 
 #include "streamtensor/Analysis/Estimate/TaskEstimate.h"
 #include "streamtensor/Dialect/Dataflow/IR/RuntimeSizes.h"
-#include "streamtensor/Support/TokenOrder.h"
+#include "streamtensor/Support/SymbolicOrder.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -63,6 +63,12 @@ struct FifoInfo {
   std::optional<MemoryKind> memory;
   int64_t tokens = 0; ///< in one run
   int64_t tokenBits = 0;
+  /// Values of the model, the last of which (in the model's order) it carries;
+  /// empty where that is not known.
+  std::vector<std::string> values;
+  /// Of a FIFO with values: the order of its tokens and the type of elements.
+  SymbolicOrder order;
+  std::string dtype;
 
   int64_t bits() const { return depth * tokenBits; }
   MemoryKind kind() const {

@@ -35,6 +35,41 @@ static void attributeList(OStream &json, llvm::StringRef key,
   json.attributeEnd();
 }
 
+static void attributeList(OStream &json, llvm::StringRef key,
+                          const std::vector<std::string> &texts) {
+  std::vector<std::string> quoted;
+  for (const std::string &text : texts)
+    quoted.push_back('"' + text + '"');
+  json.attributeBegin(key);
+  json.rawValue(spellList(quoted));
+  json.attributeEnd();
+}
+
+static void attributeMap(OStream &json,
+                         const std::vector<std::vector<unsigned>> &map) {
+  json.attributeArray("map", [&] {
+    for (const std::vector<unsigned> &loops : map)
+      json.rawValue(spellList(loops));
+  });
+}
+
+/// What a FIFO carries: trip counts are expressions of the parameters.
+static void writeValue(OStream &json, const FifoInfo &fifo) {
+  if (fifo.values.empty() || fifo.dtype.empty())
+    return;
+  std::vector<std::string> trips;
+  for (const TripCount &trip : fifo.order.trips)
+    trips.push_back(trip.str());
+  json.attributeObject("value", [&] {
+    attributeList(json, "names", fifo.values);
+    json.attribute("dtype", fifo.dtype);
+    attributeList(json, "element", fifo.order.element);
+    attributeList(json, "trips", trips);
+    attributeList(json, "steps", fifo.order.steps);
+    attributeMap(json, fifo.order.map);
+  });
+}
+
 static void writePacking(OStream &json, const ArgumentInfo &argument) {
   if (!argument.packing) {
     json.attribute("packing", nullptr);
@@ -47,10 +82,7 @@ static void writePacking(OStream &json, const ArgumentInfo &argument) {
     attributeList(json, "element", order.element);
     attributeList(json, "trips", order.trips);
     attributeList(json, "steps", order.steps);
-    json.attributeArray("map", [&] {
-      for (const std::vector<unsigned> &loops : order.map)
-        json.rawValue(spellList(loops));
-    });
+    attributeMap(json, order.map);
   });
 }
 
@@ -78,14 +110,8 @@ void streamtensor::writeInterfaceJson(const DesignInfo &design,
           json.attribute("role", argument.role);
           json.attribute("dtype", argument.dtype);
           attributeList(json, "shape", argument.shape);
-          if (!argument.dims.empty()) {
-            json.attributeBegin("dims");
-            std::vector<std::string> quoted;
-            for (const std::string &size : argument.dims)
-              quoted.push_back('"' + size + '"');
-            json.rawValue(spellList(quoted));
-            json.attributeEnd();
-          }
+          if (!argument.dims.empty())
+            attributeList(json, "dims", argument.dims);
           attributeList(json, "buffer_shape", argument.bufferShape);
           json.attribute("bytes", argument.bytes);
           writePacking(json, argument);
@@ -107,6 +133,7 @@ void streamtensor::writeInterfaceJson(const DesignInfo &design,
           json.attribute("depth", fifo.depth);
           json.attribute("tokens", fifo.tokens);
           json.attribute("token_bits", fifo.tokenBits);
+          writeValue(json, fifo);
         });
     });
     json.attributeArray("tasks", [&] {

@@ -32,6 +32,8 @@ void buildNormalizePipeline(OpPassManager &pm,
   // torch-mlir leaves an unused global (the random seed) in some modules.
   pm.addPass(createSymbolDCEPass());
   OpPassManager &func = pm.nest<func::FuncOp>();
+  // Before anything goes: what reads a value decides.
+  func.addPass(createKeepValueNames());
 
   if (!options.sizes.empty()) {
     SpecializeSizesOptions sizes;
@@ -99,6 +101,9 @@ void buildNormalizePipeline(OpPassManager &pm,
   func.addPass(createCSEPass());
   // The identity generics of this pass would not survive canonicalization.
   func.addPass(createMaterializeResults());
+  // Once more: rewrites have put slices and the like before an operation, at
+  // its location.
+  func.addPass(createKeepValueNames());
   func.addPass(createNameOperations());
   func.addPass(createVerifyNormalized());
 }

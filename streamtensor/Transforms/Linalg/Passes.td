@@ -55,6 +55,27 @@ def SimplifyConcats : Pass<"st-simplify-concats", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
+def KeepValueNames : Pass<"st-keep-value-names", "::mlir::func::FuncOp"> {
+  let summary = "Keep the name of a value where it is complete";
+  let description = [{
+    The front end names each value of the model in the locations of the operations
+    that make it. Those whose result only other operations of the same value read
+    lose the name, so that who has it makes the value. Other shapes of a result
+    are still that value.
+
+    ```mlir
+    %e = linalg.generic ... loc("%softmax"("model.py":7:0))  // exp(x - max)
+    %s = linalg.generic ins(%e) ... loc("%softmax"("model.py":7:0))
+    %y = linalg.generic ins(%e, %s) ... loc("%softmax"("model.py":7:0))
+    return %y
+    // becomes
+    %e = linalg.generic ... loc("model.py":7:0)
+    %s = linalg.generic ins(%e) ... loc("model.py":7:0)
+    %y = linalg.generic ins(%e, %s) ... loc("%softmax"("model.py":7:0))
+    ```
+  }];
+}
+
 def RefuseUnsupported : Pass<"st-refuse-unsupported", "::mlir::func::FuncOp"> {
   let summary = "Refuse a function that contains what cannot be compiled";
   let description = [{

@@ -17,6 +17,7 @@
 #include "streamtensor/Allocation/FifoStrategy.h"
 #include "streamtensor/Analysis/KernelAccesses.h"
 #include "streamtensor/Dialect/Dataflow/IR/RuntimeSizes.h"
+#include "streamtensor/Dialect/Dataflow/IR/ValueNames.h"
 #include "streamtensor/Sim/TokenSimulator.h"
 
 #include "mlir/IR/Builders.h"
@@ -201,6 +202,22 @@ LogicalResult AllocateFifos::solve(dataflow::KernelOp kernel,
   return success();
 }
 
+/// The names of the values that `task` makes, or of those that it moves; none
+/// where they come from memory or have no names.
+static SmallVector<StringAttr> valuesOf(dataflow::TaskOp task) {
+  while (task && (task.getKind() == "converter" || task.getKind() == "fork")) {
+    Value source;
+    task.walk([&](itensor::ReadOp read) { source = read.getSource(); });
+    while (source && isa_and_nonnull<itensor::CastOp, itensor::ReassociateOp>(
+                         source.getDefiningOp()))
+      source = source.getDefiningOp()->getOperand(0);
+    task = source ? source.getDefiningOp<dataflow::TaskOp>() : nullptr;
+  }
+  return task && task.getKind() != "dma_in"
+             ? dataflow::valueNames(task.getLoc())
+             : SmallVector<StringAttr>();
+}
+
 LogicalResult AllocateFifos::allocate(dataflow::KernelOp kernel,
                                       llvm::StringSet<> &names) {
   // At the largest sizes first: these decide about the least depths. Which FIFO
@@ -249,6 +266,11 @@ LogicalResult AllocateFifos::allocate(dataflow::KernelOp kernel,
         builder.getI64IntegerAttr(solution.depths[index]),
         builder.getStringAttr(solution.reasons[index]));
     instance->setAttr("tokens", builder.getI64IntegerAttr(fifo.tokens));
+    const SmallVector<StringAttr> values = valuesOf(task);
+    if (!values.empty())
+      instance->setAttr(dataflow::kValuesAttr,
+                        builder.getArrayAttr(SmallVector<Attribute>(
+                            values.begin(), values.end())));
     init.set(instance);
     if (empty->use_empty())
       empty->erase();
