@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from typing import Any
 
@@ -99,6 +100,9 @@ def located_cache(context: Any, importer: Any, prefix: str) -> Any:
                 place = ir.Location.file(line.file, line.line, col=0, context=context)
                 if line.path:
                     place = ir.Location.name(line.path, childLoc=place, context=context)
+            # torch-mlir unpacks all parts of a value at the location of one of them.
+            if node.target is operator.getitem:
+                return place
             return ir.Location.name(f"%{node.name}", childLoc=place, context=context)
 
     return LocatedCache(context, py_attr_tracker=importer._py_attr_tracker)

@@ -25,6 +25,7 @@ from streamtensor.runtime.sampling import Sampler
 class Check:
     """How a generation compares to PyTorch.
 
+    `position` is that of the first token behind which something is wrong.
     `excused` lists differences where the logits agree up to rounding and PyTorch's two
     best are closer than twice the error of that step, so that either token is right;
     `wrong` lists the others.
@@ -38,6 +39,7 @@ class Check:
     wrong: list[str] = field(default_factory=list)
     # Of a comparison layer by layer: the largest error of a layer, relative to what it adds.
     layer_error: float | None = None
+    position: int | None = None
 
     @property
     def passed(self) -> bool:
@@ -46,8 +48,9 @@ class Check:
     def add_layers(self, layers: LayerErrors, precision: Precision) -> None:
         """Adds what a comparison layer by layer has found."""
         self.layer_error = layers.largest
-        line = layers.first_above(precision.layer_rounding)
-        if line is not None:
+        first = layers.first_above(precision.layer_rounding)
+        if first is not None:
+            self.position, line = first
             self.wrong.insert(0, line)
 
     def summary(self) -> str:
@@ -81,14 +84,14 @@ class LayerErrors:
     def largest(self) -> float:
         return float(self.errors.max())
 
-    def first_above(self, tolerance: float) -> str | None:
-        """Says which layer leaves the tolerance first, for the first token where one does."""
+    def first_above(self, tolerance: float) -> tuple[int, str] | None:
+        """Returns the first token where a layer leaves the tolerance, and says which does."""
         # In the order of time: tokens, and for each of them layers. A NaN is above.
         wrong = (~(self.errors <= tolerance)).t().nonzero()
         if not len(wrong):
             return None
         token, layer = wrong[0].tolist()
-        return (
+        return token, (
             f"layer {layer} at position {token}: its result is off by "
             f"{float(self.errors[layer, token]):.3g} of what the layer adds "
             f"({tolerance:.3g} are allowed)"
@@ -130,9 +133,16 @@ def layerwise_reference(
 
 
 def compare(
-    generation: Generation, reference: torch.Tensor, sampler: Sampler, precision: Precision
+    generation: Generation,
+    reference: torch.Tensor,
+    sampler: Sampler,
+    precision: Precision,
+    prompt: int = 1,
 ) -> Check:
-    """Compares a generation that kept its logits with `reference_logits`."""
+    """Compares a generation that kept its logits with `reference_logits`.
+
+    `prompt` is how many tokens were fed before the first one was chosen.
+    """
     check = Check(len(generation.ids), 0, 0.0, float(reference.abs().max()))
     for index, (token, logits) in enumerate(zip(generation.ids, generation.logits, strict=True)):
         want = reference[index]
@@ -149,5 +159,10 @@ def compare(
             f"{gap:.3g} apart at an error of {error:.3g}"
         )
         is_rounding = error <= ROUNDING[precision.name] * float(want.abs().max())
-        (check.excused if is_rounding and gap < 2.0 * error else check.wrong).append(line)
+        if is_rounding and gap < 2.0 * error:
+            check.excused.append(line)
+            continue
+        check.wrong.append(line)
+        if check.position is None:
+            check.position = prompt - 1 + index
     return check

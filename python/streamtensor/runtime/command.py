@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from streamtensor.designs import find_compiled
+from streamtensor.designs import chunks_of, find_compiled
 from streamtensor.errors import StreamTensorError, UsageError
 from streamtensor.manifest import write_json
 from streamtensor.models.compiler import CompileOptions
@@ -66,7 +66,12 @@ def command_generate(options: argparse.Namespace, device_arguments: list[str]) -
         f"{len(generation.ids)} tokens; prompt {generation.prefill_seconds:.1f} s, then "
         f"{generation.tokens_per_second:.2f} tokens per second ({DEVICES[options.device]})"
     )
-    check = run_check(host, prompt, generation, sampler) if options.check else None
+    check = None
+    if options.check:
+        check = run_check(host, prompt, generation, sampler)
+        if not check.passed:
+            tokens, position = step_of(description, prompt, generation.ids, check.position)
+            check.wrong.append(blame(directory, host, tokens, position))
     if options.json:
         result = describe(description, prompt, generation, text, stats, check)
         write_json(Path(options.json), result)
@@ -141,16 +146,43 @@ class Printer:
         sys.stdout.flush()
 
 
+def step_of(
+    description: ModelDescription, prompt: list[int], ids: list[int], position: int
+) -> tuple[list[int], int]:
+    """Returns the step that fed the token at `position`: all tokens up to its end, its begin."""
+    for begin, count in chunks_of(len(prompt), description.chunk):
+        if begin <= position < begin + count:
+            return prompt[: begin + count], begin
+    return [*prompt, *ids][: position + 1], position
+
+
+def blame(directory: Path, host: Host, tokens: list[int], position: int) -> str:
+    """Says which operator of a step that went wrong is to blame, found in C simulation."""
+    from streamtensor.runtime.model_operators import compare_step
+
+    with step("looking for the operator that differs"):
+        model, _ = load_in_precision(host.source, host.precision)
+        for name, comparison in compare_step(directory, model, host.precision, tokens, position):
+            if comparison.wrong:
+                return (
+                    f"the first operator that leaves its tolerance: {name}: {comparison.wrong[0]}"
+                )
+    return (
+        f"each operator of the step at position {position} is right when its design runs alone, in "
+        "C simulation; what is wrong lies between launches, or in the device"
+    )
+
+
 def run_check(host: Host, prompt: list[int], generation: Generation, sampler: Sampler) -> Check:
     with step(f"comparing with PyTorch's {host.source.name} in {host.precision}"):
         model, _ = load_in_precision(host.source, host.precision)
         if generation.taps is None:
             reference = reference_logits(model, prompt, generation.ids)
-            return compare(generation, reference, sampler, host.precision)
+            return compare(generation, reference, sampler, host.precision, len(prompt))
         reference, layers = layerwise_reference(
             model, prompt, generation, host.precision.cache_dtype
         )
-        result = compare(generation, reference, sampler, host.precision)
+        result = compare(generation, reference, sampler, host.precision, len(prompt))
         result.add_layers(layers, host.precision)
         return result
 

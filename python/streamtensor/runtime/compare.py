@@ -109,9 +109,8 @@ def describe(name: str, comparison: OperatorComparison) -> str:
     """One line about a design that was run."""
     closest = comparison.closest
     return (
-        f"{name}: {comparison.compared} of {comparison.operators} operators compared in "
-        f"{len(comparison.errors)} FIFOs, {len(comparison.wrong)} different; the largest error is "
-        f"{closest:.3g} of what is allowed"
+        f"{name}: {comparison.compared} values compared in {len(comparison.errors)} FIFOs, "
+        f"{len(comparison.wrong)} different; the largest error is {closest:.3g} of what is allowed"
     )
 
 

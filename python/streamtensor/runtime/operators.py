@@ -28,7 +28,7 @@ from streamtensor.weights import write_safetensors
 
 # The largest difference that rounding explains, over the largest value: sums are added up in
 # another order, and functions such as exp are other implementations.
-FLOAT = 1e-4
+FLOAT = 1e-5
 # Units in the last place, of a type of fewer bits than f32: the number of roundings is free.
 PLACES = 5
 # A float that becomes an integer may lie at a half.
