@@ -34,6 +34,7 @@ from streamtensor.models.steps import capture_layer
 from streamtensor.precision import ROUNDING, Precision
 from streamtensor.runtime.check import compare, logits_behind, reference_logits
 from streamtensor.runtime.generation import Generator, ModelDescription
+from streamtensor.runtime.model_operators import ModelOperators
 from streamtensor.runtime.process import Runtime
 from streamtensor.runtime.sampling import Sampler
 
@@ -157,6 +158,11 @@ def test_tokens_are_pytorchs(
     assert (shallow - reference[0]).abs().max() > 100 * ROUNDING["f32"] * check.max_logit
     for design in ("layer", "head"):
         assert (directory / design / "certificate.json").is_file()
+    # And nothing is found where nothing is wrong: the last token of the prompt, behind a past.
+    operators = ModelOperators(directory, checkpoint.model, Precision())
+    for name, comparison in operators.compare(PROMPT, CHUNK):
+        assert not comparison.wrong, f"{name}: {comparison.wrong[0]}"
+        assert comparison.compared >= 2, name
 
 
 def test_every_part_shows_in_the_logits(checkpoint: Checkpoint) -> None:

@@ -101,6 +101,53 @@ TEST_F(RunDesignTest, PacksInputsRunsAndWritesResults) {
   EXPECT_GT(statistics["peak_rss_bytes"], 1 << 20);
 }
 
+/// Lets matmul_0_out carry a value of the model.
+void addValue(const std::string &design, const std::string &order) {
+  replaceInFile(fs::path(design) / "interface.json",
+                "\"tokens\": 2, \"token_bits\": 512",
+                "\"tokens\": 2, \"token_bits\": 512, \"value\": {\"names\": "
+                "[\"mm\"], \"dtype\": \"F32\", " +
+                    order + "}");
+}
+
+TEST_F(RunDesignTest, ValuesThatFifosCarry) {
+  makeDesign(design, "matvec");
+  // The 32 numbers as 2 x 16 whose tokens are columns of the transpose.
+  addValue(design, "\"element\": [16, 1], \"trips\": [\"2\"], \"steps\": "
+                   "[1], \"map\": [[], [0]]");
+  const Floats w = matvecWeights();
+  writeInputs({{"arg0", view(kX, {8})}, {"arg1", view(w, {32, 8})}});
+  const std::string values = (directory.path / "values.safetensors").string();
+  runDesign(*device, {design, inputs, outputs, "", values});
+  std::string error;
+  const auto file = SafetensorsFile::open(values, error);
+  ASSERT_TRUE(file) << error;
+  ASSERT_EQ(file->tensors().size(), 1u);
+  const TensorView *tensor = file->find("matmul_0_out");
+  ASSERT_TRUE(tensor);
+  EXPECT_EQ(tensor->shape, (std::vector<int64_t>{16, 2}));
+  for (int i = 0; i < 16; ++i)
+    for (int j = 0; j < 2; ++j)
+      EXPECT_EQ(static_cast<const float *>(tensor->data)[2 * i + j],
+                36.f * (16 * j + i) + 1680.f);
+}
+
+TEST_F(RunDesignTest, ValuesThatAreNone) {
+  makeDesign(design, "matvec");
+  addValue(design, "\"element\": [16], \"trips\": [\"3\"], \"steps\": [16], "
+                   "\"map\": [[0]]");
+  const Floats w = matvecWeights();
+  writeInputs({{"arg0", view(kX, {8})}, {"arg1", view(w, {32, 8})}});
+  const std::string values = (directory.path / "values.safetensors").string();
+  EXPECT_EQ(errorOf([&] {
+              runDesign(*device, {design, inputs, outputs, "", values});
+            }),
+            "fifo 'matmul_0_out' has carried 2 tokens of 64 bytes but expected "
+            "3 of 64; compile the design again");
+  EXPECT_FALSE(fs::exists(values));
+  EXPECT_FALSE(fs::exists(outputs));
+}
+
 TEST_F(RunDesignTest, RunsManyDesignsBuiltTogether) {
   // Two kernels whose tasks have the same names, and one run that fails.
   makeDesign(design, "matvec");
@@ -231,6 +278,27 @@ TEST_F(RunDesignTest, WeightsWithAFileAreNotInputs) {
                               "/weights/arg1.bin' expected 48 bytes for 'arg1' "
                               "of design '" +
                               design + "' but got 8; pack it again");
+}
+
+TEST_F(RunDesignTest, WeightsFromOutside) {
+  makeDesign(design, "head");
+  const Floats hidden = {1, 2, 3, 4};
+  writeInputs({{"arg0", view(hidden, {4})}});
+  const fs::path packed = directory.path / "packed.bin";
+  writeFloats(packed, {1, 0, 0, 0, /**/ 0, 2, 0, 0, /**/ 0, 0, 0, 3});
+  const std::string list = (directory.path / "weights.json").string();
+  const auto run = [&](const std::string &argument) {
+    writeFile(list, "{\"weights\": {\"" + argument + "\": \"" +
+                        packed.string() + "\"}}");
+    return errorOf(
+        [&] { runDesign(*device, {design, inputs, outputs, "", "", list}); });
+  };
+  EXPECT_EQ(run("arg1"), "no error");
+  EXPECT_EQ(output("result0"), Floats({1, 4, 12}));
+  EXPECT_EQ(run("arg0"),
+            list + ": weights: expected weights but 'arg0' is input");
+  EXPECT_EQ(run("arg7"), "expected an argument of design '" + design +
+                             "' (arg0, arg1, result0) but got 'arg7'");
 }
 
 TEST_F(RunDesignTest, UnreadableInputsAndUnwritableOutputs) {

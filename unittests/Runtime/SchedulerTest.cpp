@@ -38,13 +38,27 @@ using IntStream = hls::stream<int>;
 /// Runs a body as the top function of a design.
 class SchedulerTest : public ::testing::Test {
 protected:
-  void run(std::function<void()> body) {
+  void run(std::function<void()> body,
+           const std::vector<std::string> &recorded = {}) {
     scheduler.run(
         "top",
         [](void *argument) {
           (*static_cast<std::function<void()> *>(argument))();
         },
-        &body);
+        &body, recorded);
+  }
+
+  /// What the last run has recorded, of tokens of type int.
+  std::vector<std::vector<int>> takeRecorded() {
+    std::vector<std::vector<int>> result;
+    for (const sim::RecordedFifo &fifo : scheduler.takeRecorded()) {
+      EXPECT_TRUE(fifo.bytes.empty() || fifo.tokenBytes == sizeof(int));
+      std::vector<int> tokens(fifo.bytes.size() / sizeof(int));
+      std::copy(fifo.bytes.begin(), fifo.bytes.end(),
+                reinterpret_cast<char *>(tokens.data()));
+      result.push_back(std::move(tokens));
+    }
+    return result;
   }
 
   /// The text of the error that the body ends with.
@@ -107,6 +121,61 @@ void add(int count, IntStream &a, IntStream &b, IntStream &out) {
     const int right = b.read();
     out.write(left + right);
   }
+}
+
+TEST_F(SchedulerTest, RecordsTheTokensOfChosenFifos) {
+  // Rings of 1 to 7 tokens, which the 20 tokens go around again and again.
+  std::vector<int> counted, next;
+  for (int i = 0; i < 20; ++i)
+    counted.push_back(i), next.push_back(i + 1);
+  for (int depth = 1; depth <= 7; ++depth) {
+    long sum = 0;
+    run(
+        [&] {
+          ST_FIFO(int, first, depth);
+          ST_FIFO(int, second, depth);
+          ST_TASK(produce, 20, first);
+          ST_TASK(pass, 20, first, second);
+          ST_TASK(consume, 20, second, &sum);
+          ST_JOIN();
+        },
+        {"second", "missing", "first"});
+    EXPECT_EQ(sum, 210);
+    EXPECT_EQ(takeRecorded(),
+              (std::vector<std::vector<int>>{next, {}, counted}));
+  }
+}
+
+TEST_F(SchedulerTest, RecordsABodyThatRunsSeveralTimes) {
+  long sum = 0;
+  run(
+      [&] {
+        for (int i = 0; i < 3; ++i) {
+          ST_FIFO(int, fifo, 2);
+          ST_TASK(produce, i + 1, fifo);
+          ST_TASK(consume, i + 1, fifo, &sum);
+          ST_JOIN();
+        }
+      },
+      {"fifo"});
+  EXPECT_EQ(takeRecorded(),
+            (std::vector<std::vector<int>>{{0, 0, 1, 0, 1, 2}}));
+  // Nothing is left of it for the next run, also behind one that fails.
+  EXPECT_NE(errorOf([] {
+              ST_FIFO(int, fifo, 2);
+              ST_TASK(produce, 1, fifo);
+              ST_JOIN();
+            }),
+            "no error");
+  EXPECT_TRUE(takeRecorded().empty());
+  run([&] {
+    ST_FIFO(int, fifo, 2);
+    ST_TASK(produce, 5, fifo);
+    ST_TASK(consume, 5, fifo, &sum);
+    ST_JOIN();
+  });
+  EXPECT_EQ(sum, 10);
+  EXPECT_TRUE(takeRecorded().empty());
 }
 
 TEST_F(SchedulerTest, PassesTokensInOrderAndCountsThem) {

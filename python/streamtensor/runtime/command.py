@@ -158,11 +158,12 @@ def step_of(
 
 def blame(directory: Path, host: Host, tokens: list[int], position: int) -> str:
     """Says which operator of a step that went wrong is to blame, found in C simulation."""
-    from streamtensor.runtime.model_operators import compare_step
+    from streamtensor.runtime.model_operators import ModelOperators
 
     with step("looking for the operator that differs"):
         model, _ = load_in_precision(host.source, host.precision)
-        for name, comparison in compare_step(directory, model, host.precision, tokens, position):
+        operators = ModelOperators(directory, model, host.precision)
+        for name, comparison in operators.compare(tokens, position):
             if comparison.wrong:
                 return (
                     f"the first operator that leaves its tolerance: {name}: {comparison.wrong[0]}"

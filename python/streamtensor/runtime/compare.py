@@ -11,7 +11,7 @@ from typing import Any
 from torch.utils import _pytree as pytree
 
 from streamtensor.designs import chunks_of, find_compiled
-from streamtensor.errors import UsageError
+from streamtensor.errors import StreamTensorError, UsageError
 from streamtensor.exporter import load_factory
 from streamtensor.manifest import write_json
 from streamtensor.models.compiler import CompileOptions
@@ -24,7 +24,7 @@ from streamtensor.precision import Precision
 from streamtensor.progress import step
 from streamtensor.runtime.command import prompt_ids
 from streamtensor.runtime.generation import ModelDescription, check_length, check_request
-from streamtensor.runtime.model_operators import compare_step
+from streamtensor.runtime.model_operators import ModelOperators
 from streamtensor.runtime.operators import (
     OperatorComparison,
     OperatorError,
@@ -55,6 +55,10 @@ def command_compare(options: argparse.Namespace, precision: Precision | None) ->
     for name, comparison in compared:
         results.append((name, comparison))
         print(describe(name, comparison), flush=True)
+    if not any(comparison.compared for _, comparison in results):
+        raise StreamTensorError(
+            "nothing could be compared: the design has no operators, it only moves data"
+        )
     if options.json:
         write_json(Path(options.json), to_json(results))
     wrong = [(name, error) for name, comparison in results for error in comparison.wrong]
@@ -95,13 +99,15 @@ def compare_model(options: argparse.Namespace) -> Comparisons:
     check_request(description, prompt, 1)
     with step(f"loading PyTorch's {host.source.name} in {host.precision}"):
         model, _ = load_in_precision(host.source, host.precision)
+    with step("importing the layer and the head"):
+        operators = ModelOperators(directory, model, host.precision)
     positions = [position for position, _ in chunks_of(len(prompt), description.chunk)][-1:]
     if positions[0] != len(prompt) - 1:
         positions.append(len(prompt) - 1)
     for position in positions:
         count = len(prompt) - position
         tokens = f"{count} tokens" if count > 1 else "one token"
-        for name, comparison in compare_step(directory, model, host.precision, prompt, position):
+        for name, comparison in operators.compare(prompt, position):
             yield f"{name}, {tokens} at position {position}", comparison
 
 
@@ -129,6 +135,7 @@ def to_json(results: list[tuple[str, OperatorComparison]]) -> dict[str, Any]:
             "element": error.element,
             "expected": error.expected,
             "actual": error.actual,
+            "others": list(error.others),
             "right": error.is_right,
         }
 

@@ -21,88 +21,99 @@ from streamtensor.models.compiler import (
     capture_any_layer,
     split_model,
 )
+from streamtensor.models.split import ModelSplit
 from streamtensor.models.steps import ConcatCache, capture_head, layer_weights
 from streamtensor.precision import Precision
-from streamtensor.runtime.operators import OperatorComparison, compare_operators, record
+from streamtensor.runtime.operators import (
+    OperatorComparison,
+    Recording,
+    compare_operators,
+    record,
+)
 
 # What a layer gets, by argument.
 Tensors = dict[str, torch.Tensor]
 
 
-def compare_step(
-    directory: Path,
-    model: torch.nn.Module,
-    precision: Precision,
-    tokens: Sequence[int],
-    position: int,
-) -> Iterator[tuple[str, OperatorComparison]]:
-    """Runs `tokens` from `position` on, behind those before, and compares all operators.
+class ModelOperators:
+    """The compiled model in `directory`, and PyTorch's `model` in the same arithmetic."""
 
-    `directory` holds the compiled model, `model` is PyTorch's in the same arithmetic. Yields
-    ("layer 0", its comparison), ..., and ("head", that of the last token).
-    """
-    description = read_json(directory / MODEL_JSON)
-    options = CompileOptions(
-        max_length=description["max_length"], chunk=description["chunk"], precision=precision
-    )
-    split = split_model(model, options)
-    layer = capture_any_layer(split, options)
-
-    hosts = split.host_step(list(tokens[position:]), position)
-    inputs: list[Tensors] = []
-    for index, (key, value) in enumerate(rows_of(split, tokens[:position])):
-        own = {layer.past_key: key, layer.past_value: value}
-        for argument, path in layer.hosts.items():
-            own[argument] = hosts[split.layer_hosts[index][path]]
-        inputs.append(own)
-    inputs[0][layer.hidden] = hosts["hidden"]
-    result = layer.program.results[0].name
-
-    def compare(index: int, values: Tensors) -> OperatorComparison:
-        return compare_operators(
-            directory / LAYER,
-            layer.program,
-            [inputs[index][argument.name] for argument in layer.program.inputs],
-            values,
-            list(layer_weights(split, layer.program, index).values()),
+    def __init__(self, directory: Path, model: torch.nn.Module, precision: Precision) -> None:
+        self.directory = directory
+        self.description = read_json(directory / MODEL_JSON)
+        options = CompileOptions(
+            max_length=self.description["max_length"],
+            chunk=self.description["chunk"],
+            precision=precision,
         )
+        self.split = split_model(model, options)
+        self.layer = capture_any_layer(self.split, options)
+        self.head = capture_head(self.split)
 
-    hidden = hosts["hidden"]
-    if description["layer"]["layers"]:
+    def compare(
+        self, tokens: Sequence[int], position: int
+    ) -> Iterator[tuple[str, OperatorComparison]]:
+        """Runs `tokens` from `position` on, behind those before, and compares all operators.
+
+        Yields ("layer 0", its comparison), ..., and ("head", that of the last token).
+        """
+        hosts = self.split.host_step(list(tokens[position:]), position)
+        inputs: list[Tensors] = []
+        for index, (key, value) in enumerate(rows_of(self.split, tokens[:position])):
+            own = {self.layer.past_key: key, self.layer.past_value: value}
+            for argument, path in self.layer.hosts.items():
+                own[argument] = hosts[self.split.layer_hosts[index][path]]
+            inputs.append(own)
+        hidden = hosts["hidden"]
+        for index, recording in enumerate(self.run_layers(inputs, hidden)):
+            yield (
+                f"layer {index}",
+                compare_operators(
+                    self.directory / LAYER,
+                    self.layer.program,
+                    [inputs[index][argument.name] for argument in self.layer.program.inputs],
+                    recording.values,
+                    list(layer_weights(self.split, self.layer.program, index).values()),
+                ),
+            )
+            hidden = self.state_of(recording, hidden)
+        last = hidden[:, -1:].contiguous()
         recording = record(
-            directory / LAYER,
-            stack_inputs(directory / LAYER, inputs),
-            files(directory, description["layer"]["weights"]),
+            self.directory / HEAD,
+            {self.head.inputs[0].name: last},
+            self.files(self.description["head"]["weights"]),
         )
-        states = recording.results[result].reshape(len(inputs), *hidden.shape)
+        yield "head", compare_operators(self.directory / HEAD, self.head, [last], recording.values)
+
+    def run_layers(self, inputs: list[Tensors], hidden: torch.Tensor) -> Iterator[Recording]:
+        """Runs all layers from the state `hidden` on, which each one's inputs get added."""
+        design = self.directory / LAYER
+        inputs[0][self.layer.hidden] = hidden
+        if not self.description["layer"]["layers"]:
+            for index, entry in enumerate(self.description["layers"]):
+                inputs[index][self.layer.hidden] = hidden
+                recording = record(design, inputs[index], self.files(entry["weights"]))
+                yield recording
+                hidden = self.state_of(recording, hidden)
+            return
+        recording = record(
+            design,
+            stack_inputs(design, inputs),
+            self.files(self.description["layer"]["weights"]),
+        )
         for index in range(len(inputs)):
-            inputs[index][layer.hidden] = hidden
-            # Where there is one layer only, nothing has a place for each of them.
-            values = {
-                name: value[index] if len(inputs) > 1 else value
-                for name, value in recording.values.items()
-            }
-            yield f"layer {index}", compare(index, values)
-            hidden = states[index]
-    else:
-        for index, entry in enumerate(description["layers"]):
-            inputs[index][layer.hidden] = hidden
-            recording = record(directory / LAYER, inputs[index], files(directory, entry["weights"]))
-            yield f"layer {index}", compare(index, recording.values)
-            hidden = recording.results[result].reshape(hidden.shape)
-    head = capture_head(split)
-    last = hidden[:, -1:].contiguous()
-    recording = record(
-        directory / HEAD,
-        {head.inputs[0].name: last},
-        files(directory, description["head"]["weights"]),
-    )
-    yield "head", compare_operators(directory / HEAD, head, [last], recording.values)
+            inputs[index][self.layer.hidden] = hidden
+            one = recording.of_pass(index, len(inputs))
+            yield one
+            hidden = self.state_of(one, hidden)
 
+    def state_of(self, recording: Recording, like: torch.Tensor) -> torch.Tensor:
+        """The hidden state behind a layer."""
+        return recording.results[self.layer.program.results[0].name].reshape(like.shape)
 
-def files(directory: Path, weights: dict[str, str]) -> dict[str, Path]:
-    """The files of packed weights, by argument."""
-    return {argument: directory / file for argument, file in weights.items()}
+    def files(self, weights: dict[str, str]) -> dict[str, Path]:
+        """The files of packed weights, by argument."""
+        return {argument: self.directory / file for argument, file in weights.items()}
 
 
 def stack_inputs(design: Path, inputs: Sequence[Tensors]) -> Tensors:
@@ -118,7 +129,9 @@ def stack_inputs(design: Path, inputs: Sequence[Tensors]) -> Tensors:
     }
 
 
-def rows_of(split, tokens: Sequence[int]) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+def rows_of(
+    split: ModelSplit, tokens: Sequence[int]
+) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
     """Yields the rows that PyTorch's layers make of `tokens`, for each layer: keys, values."""
     stack = split.stack
     # Without tokens the rows of one tell the shapes.

@@ -19,7 +19,6 @@ from typing import Any
 import torch
 
 from streamtensor.designs import INTERFACE, read_json
-from streamtensor.errors import StreamTensorError
 from streamtensor.importer.locations import model_line
 from streamtensor.importer.program import Program
 from streamtensor.manifest import write_json
@@ -55,6 +54,8 @@ class OperatorError:
     tolerance: float
     expected: float
     actual: float
+    # The other operators that the task computes; they are judged together.
+    others: tuple[str, ...]
 
     @property
     def is_right(self) -> bool:
@@ -69,11 +70,12 @@ class OperatorError:
         return self.error / self.tolerance if self.tolerance else float("inf")
 
     def __str__(self) -> str:
-        return (
+        text = (
             f"{self.operator} '{self.node}' at {self.line}: fifo '{self.fifo}' of task "
             f"'{self.task}' has {self.actual:.6g} for element {self.element} where PyTorch has "
             f"{self.expected:.6g} ({self.tolerance:.3g} of difference are allowed)"
         )
+        return f"{text}; the task also computes {', '.join(self.others)}" if self.others else text
 
 
 @dataclass
@@ -104,6 +106,13 @@ class Recording:
 
     results: dict[str, torch.Tensor]
     values: dict[str, torch.Tensor]
+
+    def of_pass(self, index: int, passes: int) -> Recording:
+        """One of several passes of a launch through its body: of one layer of many."""
+        if passes == 1:
+            return self
+        results = {name: tensor[index] for name, tensor in self.results.items()}
+        return Recording(results, {name: tensor[index] for name, tensor in self.values.items()})
 
 
 def record(
@@ -143,7 +152,6 @@ def compare_operators(
     """Compares what FIFOs of the design in `directory` have carried with `program` in PyTorch.
 
     `inputs` are those of the run, in the order of the program; `weights` replaces the program's.
-    Raises `StreamTensorError` where the design has no values of this program.
     """
     if weights is None:
         weights = [argument.value for argument in program.weights]
@@ -152,10 +160,6 @@ def compare_operators(
         sizes.run(*weights, *inputs)
         follower = Follower(program, carried_values(directory, sizes.elements, values))
         follower.run(*weights, *inputs)
-    if not follower.errors:
-        raise StreamTensorError(
-            f"no FIFO of the design in '{directory}' carries a value of the model; compile it again"
-        )
     return OperatorComparison(follower.errors, len(sizes.elements))
 
 
@@ -166,6 +170,7 @@ class Carried:
     name: str
     task: str
     value: torch.Tensor
+    others: list[str]
 
 
 def carried_values(
@@ -185,7 +190,8 @@ def carried_values(
         names = [name for name in fifo["value"]["names"] if elements.get(name) == value.numel()]
         if names:
             last = max(names, key=place.__getitem__)
-            found = Carried(fifo["name"], fifo["producer"], value)
+            others = [name for name in fifo["value"]["names"] if name in place and name != last]
+            found = Carried(fifo["name"], fifo["producer"], value, others)
             carried.setdefault(last, []).append(found)
     return carried
 
@@ -212,6 +218,7 @@ class Follower(torch.fx.Interpreter):
         self.program = program
         self.carried = carried
         self.errors: list[OperatorError] = []
+        self.nodes = {node.name: node for node in program.graph.nodes}
 
     def run_node(self, node: torch.fx.Node) -> Any:
         value = super().run_node(node)
@@ -231,7 +238,7 @@ class Follower(torch.fx.Interpreter):
         return OperatorError(
             node=node.name,
             operator=str(node.target),
-            line=str(model_line(node, self.program.prefix)),
+            line=self.line_of(node),
             fifo=fifo.name,
             task=fifo.task,
             element=[int(index) for index in torch.unravel_index(torch.tensor(worst), value.shape)],
@@ -239,7 +246,14 @@ class Follower(torch.fx.Interpreter):
             tolerance=tolerance_of(node, value, fifo.value.dtype),
             expected=float(value.reshape(-1)[worst]) if value.numel() else 0.0,
             actual=float(actual.reshape(-1)[worst]) if value.numel() else 0.0,
+            others=tuple(
+                f"{self.nodes[name].target} '{name}' at {self.line_of(self.nodes[name])}"
+                for name in fifo.others
+            ),
         )
+
+    def line_of(self, node: torch.fx.Node) -> str:
+        return str(model_line(node, self.program.prefix))
 
 
 def distance(actual: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:
