@@ -143,6 +143,15 @@ def test_export_refuses(run: Callable, spec: str, code: int, part: str) -> None:
         ("run d --inputs i --outputs o --xclbin f", 2, "--xclbin needs --device xrt"),
         ("generate m --prompt-ids 1 --chat --max-new-tokens 3", 2, "--chat needs --prompt"),
         ("evaluate m --tokens 8", 2, "--text"),
+        ("compare m", 2, "expected --prompt or --prompt-ids"),
+        ("compare model.py:make --prompt a", 2, "leave --prompt and --prompt-ids out"),
+        ("compare m --prompt-ids 1 --chat", 2, "--chat needs --prompt"),
+        ("compare model.py:make --max-length 4", 2, "--max-length can only be asked for with a"),
+        (
+            "compile model.py:make --output-dir out --chunk 4 --random-weights 1",
+            2,
+            "--chunk, --random-weights can only be asked for with a language model",
+        ),
         ("simulate out", 1, "unknown model 'out'"),
         ("simulate", 2, "MODEL|DIR"),
         ("simulate out --length 0", 2, "above 0 but got '0'"),
@@ -164,6 +173,7 @@ def test_bad_arguments(run: Callable, arguments: str, code: int, part: str) -> N
         "simulate MODEL",
         "generate MODEL --prompt-ids 1 --max-new-tokens 1",
         "evaluate MODEL --text model.py --tokens 2",
+        "compare MODEL --prompt-ids 1",
     ],
     ids=lambda command: command.split()[0],
 )
@@ -183,6 +193,31 @@ def test_paths_that_lead_nowhere(run: Callable, command: str, model: str, what: 
     assert line.startswith(f"streamtensor: error: there is no {what} '{model}'; expected a check")
     assert "nothing is downloaded, or one of smollm2-135m," in line
     assert not Path("out").exists()
+
+
+def test_a_reader_that_has_seen_enough() -> None:
+    """As `streamtensor ... | head -0`: the pipe is closed before anything is written."""
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as pipe:
+        done = subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "streamtensor",
+                "export",
+                "model.py:make",
+                "--output-dir",
+                "out",
+            ],
+            stdout=pipe,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert "rror" not in done.stderr and "pipe" not in done.stderr
+    assert Path("out/module.mlir").is_file()
 
 
 def test_tools_that_are_not_built(run: Callable, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ Exit codes: 0 done, 1 the input or a check failed, 2 wrong usage.
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -34,13 +35,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, interrupt)
     signal.signal(signal.SIGINT, interrupt)
     try:
-        return options.command(options)
+        code = options.command(options)
+        sys.stdout.flush()
+        return code
     except UsageError as error:
         return fail(str(error), 2)
     except StreamTensorError as error:
         return fail(str(error), 1)
     except (Interrupted, KeyboardInterrupt):
         return fail("interrupted; nothing was left half-written", 1)
+    except BrokenPipeError:
+        # Whoever read the output has seen enough, as `head` does. What is left in the buffer would
+        # be an error again when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except OSError as error:
         place = f": '{error.filename}'" if error.filename else ""
         return fail(f"{(error.strerror or str(error)).lower()}{place}", 1)
@@ -184,7 +192,20 @@ def is_factory(model: str) -> bool:
 
 
 def factory_precision(options: argparse.Namespace) -> Precision:
-    """Returns the precision that a module of one's own is asked for."""
+    """Returns the precision that a module of one's own is asked for.
+
+    Fails where something is asked for that only language models have.
+    """
+    other = [
+        f"--{name.replace('_', '-')}"
+        for name in ("max_length", "chunk", "random_weights")
+        if getattr(options, name) is not None
+    ]
+    if other:
+        raise UsageError(
+            f"{', '.join(other)} can only be asked for with a language model; the sizes and weights "
+            "of a module are those that FACTORY() returns"
+        )
     given = {name: getattr(options, name) for name in ("precision", *DETAILS)}
     return module_precision(**{name: each for name, each in given.items() if each})
 
