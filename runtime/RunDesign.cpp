@@ -111,8 +111,9 @@ static OwnedTensor assemble(const FifoTokens &tokens, const FifoValue &value,
   const size_t perPass = order.numTokens();
   const size_t count =
       tokens.bytes.size() / std::max<size_t>(tokens.tokenBytes, 1);
-  if (tokens.tokenBytes < token ? count != 0
-                                : perPass == 0 || count % perPass != 0)
+  const bool isWhole =
+      perPass == 0 ? count == 0 : count != 0 && count % perPass == 0;
+  if (!isWhole || (count != 0 && tokens.tokenBytes < token))
     throw Error("fifo '" + tokens.name + "' has carried " +
                 std::to_string(count) + " tokens of " +
                 std::to_string(tokens.tokenBytes) + " bytes but expected " +

@@ -112,7 +112,12 @@ class Recording:
         if passes == 1:
             return self
         results = {name: tensor[index] for name, tensor in self.results.items()}
-        return Recording(results, {name: tensor[index] for name, tensor in self.values.items()})
+        # A FIFO that carries nothing says nothing of passes.
+        values = {
+            name: tensor[index] if tensor.numel() else tensor
+            for name, tensor in self.values.items()
+        }
+        return Recording(results, values)
 
 
 def record(
