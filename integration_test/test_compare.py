@@ -256,8 +256,11 @@ def test_transposed_and_split_dimensions_are_found() -> None:
     value = torch.randn(2, 6, 5)
     # Heads split in two, and rows outermost.
     carried = value.reshape(2, 3, 2, 5).permute(3, 0, 1, 2)
-    assert torch.equal(arrange(carried, value), value)
+    assert torch.equal(arrange(carried, value, 0.0), value)
     # A value that is wrong stays wrong.
     other = carried.clone()
     other[1, 1, 1, 1] += 1
-    assert (arrange(other, value) != value).sum() == 1
+    assert (arrange(other, value, 0.5) != value).sum() == 1
+    # Nothing is there to compare, and one number.
+    assert arrange(torch.empty(2, 0, 3), torch.empty(0, 6), 0.0).shape == (0, 6)
+    assert arrange(torch.ones(1, 1), torch.tensor(1.0), 0.0) == 1

@@ -228,15 +228,21 @@ class Follower(torch.fx.Interpreter):
     def run_node(self, node: torch.fx.Node) -> Any:
         value = super().run_node(node)
         for index, fifo in enumerate(self.carried.get(node.name, [])):
-            arranged = arrange(fifo.value, value)
-            self.errors.append(self.compare(node, fifo, value, arranged))
+            tolerance = tolerance_of(node, value, fifo.value.dtype)
+            arranged = arrange(fifo.value, value, tolerance)
+            self.errors.append(self.compare(node, fifo, value, arranged, tolerance))
             # The first FIFO is that of the task that makes the value, others move it.
             if index == 0:
                 followed = arranged.to(value.dtype)
         return followed if node.name in self.carried else value
 
     def compare(
-        self, node: torch.fx.Node, fifo: Carried, value: torch.Tensor, actual: torch.Tensor
+        self,
+        node: torch.fx.Node,
+        fifo: Carried,
+        value: torch.Tensor,
+        actual: torch.Tensor,
+        tolerance: float,
     ) -> OperatorError:
         difference = distance(actual, value)
         worst = int(difference.argmax()) if value.numel() else 0
@@ -248,7 +254,7 @@ class Follower(torch.fx.Interpreter):
             task=fifo.task,
             element=[int(index) for index in torch.unravel_index(torch.tensor(worst), value.shape)],
             error=float(difference.reshape(-1)[worst]) if value.numel() else 0.0,
-            tolerance=tolerance_of(node, value, fifo.value.dtype),
+            tolerance=tolerance,
             expected=float(value.reshape(-1)[worst]) if value.numel() else 0.0,
             actual=float(actual.reshape(-1)[worst]) if value.numel() else 0.0,
             others=tuple(
@@ -287,18 +293,24 @@ def tolerance_of(node: torch.fx.Node, value: torch.Tensor, carried: torch.dtype)
     )
 
 
-def arrange(carried: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+def arrange(carried: torch.Tensor, value: torch.Tensor, tolerance: float) -> torch.Tensor:
     """Returns the elements of `carried` in the shape of `value`.
 
-    The compiler may have split and transposed dimensions: what is closest to `value` counts.
+    The compiler may have split and transposed dimensions: an order with which no element differs
+    by more than `tolerance` counts, else the one that is closest.
     """
     flat = carried.reshape([size for size in carried.shape if size != 1])
     best, least = None, torch.inf
     for order in itertools.permutations(range(flat.dim())):
         arranged = flat.permute(order).reshape(value.shape)
-        error = float(distance(arranged, value).sum()) if value.numel() else 0.0
+        if not value.numel():
+            return arranged
+        difference = distance(arranged, value)
+        if float(difference.max()) <= tolerance:
+            return arranged
+        error = float(difference.sum())
         if best is None or error < least:
             best, least = arranged, error
-        if error == 0.0 or len(order) > MOST_DIMENSIONS:
+        if len(order) > MOST_DIMENSIONS:
             break
     return best
