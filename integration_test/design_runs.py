@@ -10,6 +10,7 @@ import ctypes
 import importlib.metadata
 import json
 import os
+import re
 import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -64,6 +65,13 @@ def check_fifos(design: Path) -> None:
         assert fifo["reason"], fifo
         if 2 < fifo["depth"] == fifo["tokens"] and not fifo["crossing"]:
             assert is_of_use(design, fifo["name"], fifo["depth"]), fifo
+
+
+def check_headers(design: Path) -> None:
+    """A design brings along the headers of ours that its kernel includes."""
+    included = re.findall(r'#include "(st_\w+\.h)"', (design / "hls" / "kernel.cpp").read_text())
+    missing = [name for name in included if not (design / "hls" / "include" / name).is_file()]
+    assert not missing, f"{design} lacks {missing}"
 
 
 def is_of_use(design: Path, fifo: str, depth: int) -> bool:
@@ -185,7 +193,10 @@ class VendorKernels:
 
     def __init__(self, designs: dict[str, Path], directory: Path) -> None:
         self.designs = designs
-        headers = ["hls_math", "hls_stream", "hls_vector", "st_dataflow", "st_half", "st_math"]
+        headers = ["hls_math", "hls_stream", "hls_vector", "st_dataflow", "st_half", "st_int"]
+        headers.append("st_math")
+        for design in designs.values():
+            check_headers(design)
         source = directory / "kernels.cpp"
         source.write_text(
             "".join(f'#include "{header}.h"\n' for header in headers)
@@ -194,10 +205,11 @@ class VendorKernels:
                 for name, design in designs.items()
             )
         )
-        include = ROOT / "runtime"
+        # The design's own headers, as a synthesis tool gets them, and stand-ins for the tool's.
+        own = next(iter(designs.values())) / "hls" / "include"
         built = run(
             *("g++", "-std=c++17", "-O1", "-ffp-contract=off", "-fPIC", "-shared", "-w"),
-            *(f"-I{include / 'include-plain'}", f"-I{include / 'include' / 'common'}"),
+            *(f"-I{own}", f"-I{ROOT / 'runtime' / 'include' / 'common'}"),
             *(f"-I{vendor_headers()}", source, "-o", directory / "kernels.so"),
         )
         assert built.returncode == 0, built.stderr

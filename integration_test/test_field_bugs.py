@@ -7,6 +7,9 @@ with --validate and built. Expected values are PyTorch's.
 
 from __future__ import annotations
 
+import json
+import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -215,3 +218,67 @@ def test_largest_sums(tmp_path: Path) -> None:
     w[:, 1] = 7
     assert (x.long() @ w.long()).max() == 1 << 22
     compile_and_simulate(lambda x, w: (x.int() @ w.int(),), (x, w), tmp_path / "sums")
+
+
+def nibbles(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor]:
+    return (((x & 15).int() * y.int()).sum(-1, dtype=torch.int32),)
+
+
+def codes(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor]:
+    return ((x.clamp(min=-127).int() * y.int()).sum(-1, dtype=torch.int32),)
+
+
+# What is summed, how many terms, and the two ends of a term: 0 to 15 or -127 to 127, times -128
+# to 127.
+SUMS = {
+    "nibbles_32": (nibbles, 32, (-15 * 128, 15 * 127)),
+    "nibbles_35": (nibbles, 35, (-15 * 128, 15 * 127)),
+    "codes_32": (codes, 32, (-127 * 128, 127 * 128)),
+    "codes_33": (codes, 33, (-127 * 128, 127 * 128)),
+    "codes_600": (codes, 600, (-127 * 128, 127 * 128)),
+}
+
+
+def test_sums_have_the_bits_that_they_need(tmp_path: Path) -> None:
+    """Accumulators are as narrow as the ends of their sums allow, and not narrower (c43).
+
+    The width is worked out here from the ends; sums at the ends must be PyTorch's under AMD's
+    headers, where numbers of that width wrap, and must not be with one bit less.
+    """
+    arguments, expected = {}, {}
+    for name, (function, terms, _) in SUMS.items():
+        x = torch.full((4, terms), 127, dtype=torch.int8)
+        y = torch.full((4, terms), -128, dtype=torch.int8)
+        y[1] = 127
+        # Positive sums of products with -128, and numbers between.
+        x[2] = -128
+        generator = torch.Generator().manual_seed(terms)
+        x[3] = torch.randint(-128, 128, (terms,), generator=generator).to(torch.int8)
+        compile_and_simulate(function, (x, y), tmp_path / name)
+        arguments[name] = {"arg0": x, "arg1": y}
+        expected[name] = function(x.long(), y.long())[0]
+    narrower = {}
+    for name, (_, terms, ends) in SUMS.items():
+        # Signed numbers of w bits go from -2^(w - 1) to 2^(w - 1) - 1.
+        low, high = (terms * end for end in ends)
+        bits = 1 + max((-low - 1).bit_length(), high.bit_length())
+        kernel = tmp_path / name / "hls" / "kernel.cpp"
+        text = kernel.read_text()
+        assert f"st::sint<{bits}>" in text, name
+        copy = tmp_path / f"{name}_narrower"
+        shutil.copytree(tmp_path / name, copy)
+        changed = text.replace(f"st::sint<{bits}>", f"st::sint<{bits - 1}>")
+        function = json.loads((copy / "interface.json").read_text())["function"]
+        changed = re.sub(rf"\b{function}\b", f"{function}_narrower", changed)
+        (copy / "hls" / "kernel.cpp").write_text(changed)
+        interface = (copy / "interface.json").read_text()
+        (copy / "interface.json").write_text(
+            interface.replace(f'"{function}"', f'"{function}_narrower"', 1)
+        )
+        narrower[copy.name] = copy
+    vendor = VendorKernels({name: tmp_path / name for name in SUMS} | narrower, tmp_path)
+    for name in SUMS:
+        result = vendor.run(name, arguments[name])["result0"]
+        assert torch.equal(result.long(), expected[name]), name
+        wrapped = vendor.run(f"{name}_narrower", arguments[name])["result0"]
+        assert not torch.equal(wrapped.long(), expected[name]), name

@@ -125,6 +125,24 @@ def SplitConverters : Pass<"st-split-converters", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::func::FuncDialect"];
 }
 
+def NarrowStorage : Pass<"st-narrow-storage", "::mlir::ModuleOp"> {
+  let summary = "Store sums of integers in the bits that they need";
+  let description = [{
+    Within phase `hls`, for tasks with `dataflow.bits`: their accumulators, the
+    FIFO that they write, and what forks and converters keep of it get elements
+    of as many bits. What is stored is truncated, what is loaded extended.
+    Nothing changes where another task writes to the same FIFO without a bound.
+
+    ```mlir
+    func.func private @sum(%in: !stream.stream<16xi8, 2>, %out: !stream.stream<i32, 2>)
+        attributes {dataflow.bits = 17 : i64}
+    // becomes
+    func.func private @sum(%in: !stream.stream<16xi8, 2>, %out: !stream.stream<i17, 2>)
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def RepeatLayers : Pass<"st-repeat-layers", "::mlir::ModuleOp"> {
   let summary = "Run one layer after the other in one launch";
   let description = [{

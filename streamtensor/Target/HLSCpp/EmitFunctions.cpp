@@ -36,8 +36,8 @@ LogicalResult Emitter::collectVectors(Type element, int64_t lanes,
   std::optional<std::string> name = vectorType(element, lanes);
   if (!name)
     return user->emitOpError()
-           << "expected elements of type f32, f16, bf16 or an integer of 1, 8, "
-              "16, 32 or 64 bits but got "
+           << "expected elements of type f32, f16, bf16 or an integer of up to "
+              "64 bits but got "
            << element;
   if (lanes > 1 && !llvm::is_contained(globals, *name)) {
     os << (globals.empty() ? "\n" : "");
@@ -48,12 +48,12 @@ LogicalResult Emitter::collectVectors(Type element, int64_t lanes,
   return success();
 }
 
-/// Whether a float of 16 bits occurs anywhere.
-static bool usesHalf(ModuleOp module) {
+/// Whether a type that `isUsed` holds for occurs anywhere.
+template <typename T>
+static bool usesType(ModuleOp module, llvm::function_ref<bool(T)> isUsed) {
   AttrTypeWalker walker;
-  walker.addWalk([](FloatType type) {
-    return type.getWidth() == 16 ? WalkResult::interrupt()
-                                 : WalkResult::advance();
+  walker.addWalk([&](T type) {
+    return isUsed(type) ? WalkResult::interrupt() : WalkResult::advance();
   });
   return module
       .walk([&](Operation *op) {
@@ -66,9 +66,15 @@ static bool usesHalf(ModuleOp module) {
 }
 
 LogicalResult Emitter::emitPreamble() {
+  const bool usesHalf = usesType<FloatType>(
+      module, [](FloatType type) { return type.getWidth() == 16; });
+  const bool usesInt = usesType<IntegerType>(module, [](IntegerType type) {
+    return StringRef(scalarType(type).value_or("")).starts_with("st::sint");
+  });
   os << "#include \"hls_math.h\"\n#include \"hls_stream.h\"\n"
         "#include \"hls_vector.h\"\n#include \"st_dataflow.h\"\n"
-     << (usesHalf(module) ? "#include \"st_half.h\"\n" : "")
+     << (usesHalf ? "#include \"st_half.h\"\n" : "")
+     << (usesInt ? "#include \"st_int.h\"\n" : "")
      << "#include \"st_math.h\"\n";
   WalkResult result = module.walk<WalkOrder::PreOrder>([&](Operation *op) {
     LogicalResult ok = success();

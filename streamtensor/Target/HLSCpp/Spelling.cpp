@@ -76,6 +76,8 @@ std::optional<std::string> streamtensor::hlscpp::scalarType(Type type) {
     return "short";
   if (type.isInteger(64))
     return "long long";
+  if (type.isSignlessInteger() && type.getIntOrFloatBitWidth() < 64)
+    return "st::sint<" + std::to_string(type.getIntOrFloatBitWidth()) + ">";
   return std::nullopt;
 }
 

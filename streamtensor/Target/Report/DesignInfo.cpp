@@ -98,6 +98,16 @@ static std::string dtypeName(Type type) {
   return {};
 }
 
+/// The same of what the C simulation keeps an integer of any width in.
+static std::string simulatedDtypeName(Type type) {
+  auto integer = dyn_cast<IntegerType>(type);
+  if (!integer || integer.getWidth() == 1)
+    return dtypeName(type);
+  const uint64_t width =
+      std::max<uint64_t>(8, llvm::PowerOf2Ceil(integer.getWidth()));
+  return dtypeName(IntegerType::get(type.getContext(), width));
+}
+
 /// The shape of the memory whose row-major strides `type` has. Fails when they
 /// are none.
 static FailureOr<std::vector<int64_t>> bufferShape(MemRefType type) {
@@ -428,7 +438,7 @@ LogicalResult Collector::collectGroup(func::FuncOp group) {
         fifo.values.push_back(value.str());
       auto type = cast<itensor::ITensorType>(order.getValue());
       fifo.order = type.getSymbolicOrder();
-      fifo.dtype = dtypeName(type.getElementType());
+      fifo.dtype = simulatedDtypeName(op.getType().getElementType());
     }
     if (fifo.tokens <= 0)
       return op.emitOpError() << "expected the number of tokens of stream '"

@@ -15,6 +15,7 @@
 #include "streamtensor/Analysis/SizeConsistency.h"
 #include "streamtensor/Dialect/Dataflow/IR/Dataflow.h"
 #include "streamtensor/Dialect/Dataflow/IR/RuntimeSizes.h"
+#include "streamtensor/Dialect/Dataflow/IR/Widths.h"
 #include "streamtensor/Dialect/ITensor/IR/ITensor.h"
 #include "streamtensor/Transforms/Dataflow/IterationSpace.h"
 #include "streamtensor/Transforms/Dataflow/TaskBuilder.h"
@@ -63,8 +64,9 @@ KernelShell createShell(OpBuilder &builder, Operation *op, StringRef name,
   Value empty = itensor::EmptyOp::create(builder, loc, resultStream);
   auto task = TaskOp::create(builder, loc, name, "compute", ValueRange{empty});
   task->setAttr("source", builder.getStringAttr(describeSource(op)));
-  if (Attribute reason = op->getAttr(kScheduleReasonAttr))
-    task->setAttr(kScheduleReasonAttr, reason);
+  for (StringRef name : {StringRef(kScheduleReasonAttr), StringRef(kBitsAttr)})
+    if (Attribute value = op->getAttr(name))
+      task->setAttr(name, value);
   YieldOp::create(builder, loc, task.getResults());
   return {kernel, task};
 }

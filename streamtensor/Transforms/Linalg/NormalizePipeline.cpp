@@ -104,6 +104,7 @@ void buildNormalizePipeline(OpPassManager &pm,
   // Once more: rewrites have put slices and the like before an operation, at
   // its location.
   func.addPass(createKeepValueNames());
+  func.addPass(createBoundReductions());
   func.addPass(createNameOperations());
   func.addPass(createVerifyNormalized());
 }

@@ -82,7 +82,7 @@ func.func private @unrolled(%n: index {hls.name = "n"}) attributes {hls.task} {
 
 func.func private @f64(%s: !stream.stream<4xf64, 2> {hls.name = "s"}) attributes {hls.task} {
   %t = memref.alloc() : memref<4xf64>
-  // expected-error @below {{expected elements of type f32, f16, bf16 or an integer of 1, 8, 16, 32 or 64 bits but got 'f64'}}
+  // expected-error @below {{expected elements of type f32, f16, bf16 or an integer of up to 64 bits but got 'f64'}}
   stream.read %s into %t : !stream.stream<4xf64, 2>, memref<4xf64>
   stream.write %t, %s : memref<4xf64>, !stream.stream<4xf64, 2>
   return
