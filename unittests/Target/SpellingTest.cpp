@@ -73,7 +73,10 @@ TEST_F(SpellingTest, Types) {
   EXPECT_FALSE(vectorType(builder.getF64Type(), 4));
   EXPECT_EQ(vectorType(builder.getBF16Type(), 8), "bf16x8");
   EXPECT_EQ(scalarType(builder.getF16Type()), "st::f16");
-  EXPECT_FALSE(scalarType(builder.getIntegerType(4)));
+  EXPECT_EQ(scalarType(builder.getIntegerType(17)), "st::sint<17>");
+  EXPECT_EQ(vectorType(builder.getIntegerType(17), 16), "i17x16");
+  EXPECT_FALSE(isComputedInteger(builder.getIntegerType(17)));
+  EXPECT_FALSE(scalarType(builder.getIntegerType(128)));
   EXPECT_EQ(literal(builder.getFloatAttr(builder.getBF16Type(), 0.5))->text,
             "st::bf16(0.5f)");
   // The least number has no literal of its own in C++.

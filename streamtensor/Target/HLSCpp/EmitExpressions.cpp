@@ -445,8 +445,7 @@ static StringRef unaryFunction(Operation *op) {
 
 FailureOr<Expression> Emitter::expression(Operation *op) {
   Type type = op->getResult(0).getType();
-  bool isWrapping =
-      isa<IntegerType>(type) && !type.isInteger(1) && scalarType(type);
+  const bool isWrapping = isComputedInteger(type);
   if (auto apply = dyn_cast<affine::AffineApplyOp>(op)) {
     SmallVector<Expression> dims;
     for (Value operand : apply.getMapOperands())

@@ -81,6 +81,11 @@ std::optional<std::string> streamtensor::hlscpp::scalarType(Type type) {
   return std::nullopt;
 }
 
+bool streamtensor::hlscpp::isComputedInteger(Type type) {
+  return type.isInteger(8) || type.isInteger(16) || type.isInteger(32) ||
+         type.isInteger(64);
+}
+
 std::optional<std::string> streamtensor::hlscpp::vectorType(Type type,
                                                             int64_t lanes) {
   std::optional<std::string> scalar = scalarType(type);

@@ -57,6 +57,9 @@ Expression call(llvm::StringRef function, llvm::ArrayRef<Expression> arguments);
 
 /// The C++ type of a scalar, or nothing when there is none.
 std::optional<std::string> scalarType(mlir::Type type);
+/// Whether integers of `type` are computed with. Those of other widths, of
+/// `st_int.h`, are only stored.
+bool isComputedInteger(mlir::Type type);
 /// The name of the vector of `lanes` values of `type`: "f32x16". One lane is
 /// the scalar itself.
 std::optional<std::string> vectorType(mlir::Type type, int64_t lanes);
