@@ -25,6 +25,8 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace streamtensor {
 #define GEN_PASS_DEF_NARROWSTORAGE
@@ -56,12 +58,61 @@ static int64_t bitsOf(func::FuncOp function) {
   return bits ? bits.getInt() : 0;
 }
 
+/// The callee of an hls.task or a func.call.
+static FlatSymbolRefAttr calleeOf(Operation *op) {
+  if (auto task = dyn_cast<hls::TaskOp>(op))
+    return task.getCalleeAttr();
+  if (auto call = dyn_cast<func::CallOp>(op))
+    return call.getCalleeAttr();
+  return nullptr;
+}
+
 namespace {
+
+/// The private functions of a module that are called once, and by whom.
+class SingleCalls {
+public:
+  explicit SingleCalls(ModuleOp module) {
+    for (auto function : module.getOps<func::FuncOp>())
+      if (function.isPrivate() && !function.isExternal())
+        functions[function.getName()] = function;
+    llvm::StringSet<> repeated;
+    module.walk([&](Operation *op) {
+      if (FlatSymbolRefAttr callee = calleeOf(op))
+        if (!calls.try_emplace(callee.getValue(), op).second)
+          repeated.insert(callee.getValue());
+    });
+    for (StringRef name : repeated.keys())
+      calls.erase(name);
+  }
+
+  /// The argument that operand `index` of a call becomes; null where the callee
+  /// has other calls.
+  Value argumentOf(Operation *call, unsigned index) const {
+    StringRef name = calleeOf(call).getValue();
+    func::FuncOp function = functions.lookup(name);
+    return function && calls.contains(name) ? function.getArgument(index)
+                                            : Value();
+  }
+  /// The operand that becomes an argument; null where there are several.
+  Value operandOf(BlockArgument argument) const {
+    auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
+    Operation *call = function ? calls.lookup(function.getName()) : nullptr;
+    return call && functions.contains(function.getName())
+               ? call->getOperand(argument.getArgNumber())
+               : Value();
+  }
+
+private:
+  llvm::StringMap<func::FuncOp> functions;
+  llvm::StringMap<Operation *> calls;
+};
 
 /// Memory and streams that hold the same numbers, and so change together.
 class Storage {
 public:
-  Storage(ModuleOp module, Type element) : module(module), element(element) {}
+  Storage(const SingleCalls &calls, Type element)
+      : calls(calls), element(element) {}
 
   /// Adds `value` and all that shares its elements. Fails where something uses
   /// them that has no narrow form.
@@ -76,11 +127,8 @@ private:
   bool addOrigin(Value value);
   /// Whether `stored`, in `function`, is bounded.
   bool isBounded(Value stored, func::FuncOp function);
-  /// The argument of the only call's callee, and the operand of the only call.
-  Value calleeArgument(Operation *call, unsigned index);
-  Value callOperand(BlockArgument argument);
 
-  ModuleOp module;
+  const SingleCalls &calls;
   Type element;
   llvm::SetVector<Value> values;
   SmallVector<std::pair<Value, func::FuncOp>> stored;
@@ -91,42 +139,6 @@ private:
 
 static func::FuncOp functionOf(Operation *op) {
   return op->getParentOfType<func::FuncOp>();
-}
-
-/// The callee of an hls.task or a func.call.
-static FlatSymbolRefAttr calleeOf(Operation *op) {
-  if (auto task = dyn_cast<hls::TaskOp>(op))
-    return task.getCalleeAttr();
-  if (auto call = dyn_cast<func::CallOp>(op))
-    return call.getCalleeAttr();
-  return nullptr;
-}
-
-static SmallVector<Operation *> callsOf(ModuleOp module, StringRef name) {
-  SmallVector<Operation *> calls;
-  module.walk([&](Operation *op) {
-    if (FlatSymbolRefAttr callee = calleeOf(op);
-        callee && callee.getValue() == name)
-      calls.push_back(op);
-  });
-  return calls;
-}
-
-Value Storage::calleeArgument(Operation *call, unsigned index) {
-  auto function = module.lookupSymbol<func::FuncOp>(calleeOf(call).getValue());
-  if (!function || function.isPublic() || function.isExternal() ||
-      callsOf(module, function.getName()).size() != 1)
-    return nullptr;
-  return function.getArgument(index);
-}
-
-Value Storage::callOperand(BlockArgument argument) {
-  auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
-  if (!function || function.isPublic())
-    return nullptr;
-  const SmallVector<Operation *> calls = callsOf(module, function.getName());
-  return calls.size() == 1 ? calls.front()->getOperand(argument.getArgNumber())
-                           : Value();
 }
 
 bool Storage::add(Value value) {
@@ -141,7 +153,7 @@ bool Storage::add(Value value) {
 
 bool Storage::addOrigin(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
-    Value operand = callOperand(argument);
+    Value operand = calls.operandOf(argument);
     return operand && add(operand);
   }
   Operation *op = value.getDefiningOp();
@@ -153,7 +165,7 @@ bool Storage::addOrigin(Value value) {
 bool Storage::addUse(OpOperand &use) {
   Operation *op = use.getOwner();
   if (calleeOf(op)) {
-    Value argument = calleeArgument(op, use.getOperandNumber());
+    Value argument = calls.argumentOf(op, use.getOperandNumber());
     return argument && add(argument);
   }
   if (isa<memref::LoadOp>(op))
@@ -252,11 +264,12 @@ struct NarrowStorage : streamtensor::impl::NarrowStorageBase<NarrowStorage> {
       function.walk(
           [&](stream::WriteOp write) { roots.push_back(write.getDest()); });
     }
+    const SingleCalls calls(getOperation());
     for (Value root : roots) {
       auto element = dyn_cast_or_null<IntegerType>(elementOf(root));
       if (!element)
         continue;
-      Storage storage(getOperation(), element);
+      Storage storage(calls, element);
       if (storage.add(root) && storage.isBounded() &&
           storage.bits() < element.getWidth())
         storage.narrow(IntegerType::get(&getContext(), storage.bits()));
