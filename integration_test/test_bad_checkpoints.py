@@ -230,6 +230,25 @@ def test_huge_configuration_is_not_built(directory: Path, key: str, value: int, 
     assert "does not fit its configuration" in message and part in message
 
 
+def test_code_of_a_checkpoint_is_not_run(
+    directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not even where somebody says yes to all questions."""
+    ran = tmp_path / "ran"
+    (directory / "own.py").write_text(
+        "from pathlib import Path\n"
+        f"Path({str(ran)!r}).touch()\n"
+        "from transformers import LlamaConfig as Own\n"
+    )
+    config = json.loads((directory / "config.json").read_text())
+    config |= {"model_type": "own", "auto_map": {"AutoConfig": "own.Own"}}
+    (directory / "config.json").write_text(json.dumps(config))
+    monkeypatch.setattr("builtins.input", lambda *_: "y")
+    message = refusal(directory)
+    assert "brings code of its own (auto_map in config.json), which is not run" in message
+    assert not ran.exists()
+
+
 def test_no_weights(directory: Path) -> None:
     (directory / "model.safetensors").unlink()
     assert "has no weights: expected model.safetensors" in refusal(directory)

@@ -143,6 +143,7 @@ def test_export_refuses(run: Callable, spec: str, code: int, part: str) -> None:
         ("run d --inputs i --outputs o --xclbin f", 2, "--xclbin needs --device xrt"),
         ("generate m --prompt-ids 1 --chat --max-new-tokens 3", 2, "--chat needs --prompt"),
         ("evaluate m --tokens 8", 2, "--text"),
+        ("evaluate m --text model.py --tokens 2 --json .", 1, "but '.' is a directory"),
         ("compare m", 2, "expected --prompt or --prompt-ids"),
         ("compare model.py:make --prompt a", 2, "leave --prompt and --prompt-ids out"),
         ("compare m --prompt-ids 1 --chat", 2, "--chat needs --prompt"),

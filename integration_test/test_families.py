@@ -319,6 +319,32 @@ def test_states_instead_of_a_cache() -> None:
     assert_for_owners(message)
 
 
+@pytest.mark.parametrize(
+    "config",
+    [
+        # It counts positions by itself, from the first token of each call.
+        transformers.BartConfig(
+            vocab_size=64, d_model=32, decoder_layers=2, encoder_layers=2, decoder_attention_heads=4,
+            decoder_ffn_dim=48, max_position_embeddings=64, is_decoder=True,
+            is_encoder_decoder=False,
+        ),
+        # Its first position is the one behind that of the padding.
+        transformers.RobertaConfig(
+            vocab_size=64, hidden_size=32, num_hidden_layers=2, num_attention_heads=4,
+            intermediate_size=48, max_position_embeddings=64, pad_token_id=1, is_decoder=True,
+        ),
+    ],
+    ids=["bart", "roberta"],
+)  # fmt: skip
+def test_models_that_count_positions_by_themselves(config: Any) -> None:
+    model = sources.random_model(config, 3).eval()
+    with pytest.raises(StreamTensorError) as caught:
+        check_positions(ModelSplit(model, LENGTH), [1, CHUNK])
+    message = str(caught.value)
+    assert "makes another state of 1 tokens at position" in message
+    assert "only models can be split whose forward takes position_ids" in message
+
+
 def test_a_mask_that_hides_where_it_is_true() -> None:
     message = refusal(
         transformers.MptConfig(d_model=32, n_heads=4, n_layers=2, max_seq_len=64, vocab_size=64)

@@ -156,6 +156,15 @@ def test_comparison() -> None:
     got[1] = torch.tensor([0.0, float("inf"), float("nan")])
     assert not compare(generation, reference, sampler, Precision()).passed
 
+    # Also where the tokens are PyTorch's own.
+    got = reference + torch.tensor([[0, 0, 0], [0, 0, 0], [0, 0, 2e-3]])
+    generation = Generation([0, 0, 0], list(got))
+    check = compare(generation, reference, sampler, Precision(), prompt=4)
+    assert (check.equal, check.passed, check.position) == (3, False, 5)
+    assert "token 2: its logits are off by 0.002 (0.0006 are allowed)" in check.wrong
+    got[0] = torch.tensor([5.0, 1.0, float("nan")])
+    assert compare(generation, reference, sampler, Precision()).position == 0
+
 
 def program(tmp_path: Path, body: str) -> list[str]:
     path = tmp_path / "program.py"

@@ -210,6 +210,7 @@ func.func @large(%a: tensor<503x1009xf32>, %b: tensor<503x1009xf32>) -> tensor<5
         (["--phase", "decode"], "--phase is for models"),
         (["--length", "3"], "has 0: none"),
         (["--max-length", "64"], "is already compiled"),
+        (["--target", "u280", "--chunk", "4"], "--target, --chunk can only be asked for with"),
     ],
 )
 def test_refusals(

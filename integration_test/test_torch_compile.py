@@ -170,6 +170,15 @@ def test_repeated_layers_are_compiled_once(listing: Listing, fresh_cache: Path) 
     assert [part.state for part in listing.parts(DEVICE)[5:]] == ["cached", "reused"]
 
 
+def test_many_modules_of_one_class(fresh_cache: Path) -> None:
+    """PyTorch counts the compiles of a class, and would run the ninth as it is."""
+    for size in range(2, 12):
+        module, x = nn.Sequential(nn.Linear(size, 4)), torch.randn(3, size)
+        compiled = streamtensor.compile(module, (x,))
+        assert len(compiled.explain().parts(DEVICE)) == 1, size
+        assert_same(compiled(x), module(x))
+
+
 def test_layers_of_different_sizes_are_one_design(listing: Listing) -> None:
     compare(nn.Sequential(nn.Linear(8, 6), nn.Linear(6, 4), nn.Linear(4, 2)), torch.randn(3, 8))
     assert len(listing.parts()) == 1

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from streamtensor.designs import DEFAULT_TARGET
 from streamtensor.errors import StreamTensorError, UsageError
 from streamtensor.precision import (
     ACTIVATIONS,
@@ -131,7 +132,7 @@ def add_compile(commands: Any) -> None:
 
 
 def add_model_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--target", default="u55c", help="device to compile for (%(default)s)")
+    parser.add_argument("--target", help=f"device to compile for ({DEFAULT_TARGET})")
     parser.add_argument(
         "--precision",
         choices=PRECISIONS,
@@ -177,7 +178,8 @@ def command_compile(options: argparse.Namespace) -> int:
         precision = factory_precision(options)
         from streamtensor.module_compiler import compile_factory
 
-        print(compile_factory(options.model, output, options.target, precision))
+        target = options.target or DEFAULT_TARGET
+        print(compile_factory(options.model, output, target, precision))
         return 0
     from streamtensor.models.compiler import compile_model, compile_options
     from streamtensor.models.sources import resolve

@@ -16,6 +16,7 @@ from typing import Any
 from streamtensor.errors import StreamTensorError, UsageError
 from streamtensor.precision import Precision
 
+DEFAULT_TARGET = "u55c"
 MODEL_JSON = "model.json"
 # What a model.json says its content is; the runtime reads no other.
 SCHEMA = 3
@@ -86,9 +87,14 @@ def find_compiled(
                 f"expected a compiled model but '{directory}' is one design; run it with "
                 "`streamtensor run`"
             )
-        if options.random_weights is not None or options.max_length is not None:
+        given = [
+            f"--{name.replace('_', '-')}"
+            for name in ("target", "max_length", "chunk", "random_weights")
+            if getattr(options, name, None) is not None
+        ]
+        if given:
             raise UsageError(
-                f"'{directory}' is already compiled; --random-weights and --max-length belong to "
+                f"'{directory}' is already compiled; {', '.join(given)} can only be asked for with "
                 "`streamtensor compile`"
             )
         check_precision_of(compiled, options)

@@ -104,6 +104,8 @@ def require_parent(path: Path) -> None:
     """Fails where there is no directory for a file that is written at the end of a long command."""
     if not path.absolute().parent.is_dir():
         raise StreamTensorError(f"there is no directory for '{path}'")
+    if path.is_dir():
+        raise StreamTensorError(f"expected a file to write to but '{path}' is a directory")
 
 
 def check_replaceable(destination: Path, markers: Sequence[str]) -> None:

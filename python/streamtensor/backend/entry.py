@@ -22,6 +22,7 @@ from streamtensor.backend.listing import HOST, GraphListing, Listing, Part
 from streamtensor.backend.partitions import cut
 from streamtensor.backend.placement import is_call
 from streamtensor.backend.splitting import Splitter, describe_part, identity, weight_names
+from streamtensor.designs import DEFAULT_TARGET
 from streamtensor.dtypes import dtype_name
 from streamtensor.errors import StreamTensorError
 from streamtensor.importer.locations import TORCH_ROOT, short_path
@@ -33,7 +34,6 @@ from streamtensor.toolchain import find_tool
 NAME = "streamtensor"
 TOOLS = ("streamtensor-compile", "streamtensor-pack", "streamtensor-run")
 OPTIONS = ("target", "precision")
-DEFAULT_TARGET = "u55c"
 # Sets of sizes for which one graph is compiled; PyTorch runs further ones.
 MOST_SIZES = 8
 GRADIENTS = (

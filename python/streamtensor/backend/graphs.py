@@ -11,6 +11,7 @@ from torch.utils.flop_counter import flop_registry
 
 from streamtensor.importer.decompositions import decomposition_table
 from streamtensor.importer.indices import slice_gathers
+from streamtensor.importer.integers import widen_bytes
 
 aten = torch.ops.aten
 
@@ -62,6 +63,7 @@ def tidy(module: torch.fx.GraphModule) -> None:
             drop_empty_parts(node)
         elif node.target in FILLS or node.target in VALUED_FILLS:
             fill_by_shape(node)
+    widen_bytes(graph)
     graph.eliminate_dead_code()
     module.recompile()
 

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 from typing import Any
 
 import torch
 from torch.utils import _pytree as pytree
 
-from streamtensor.backend.entry import DEFAULT_TARGET, Backend
+from streamtensor.backend.entry import Backend
 from streamtensor.backend.listing import Listing
+from streamtensor.designs import DEFAULT_TARGET
 from streamtensor.errors import StreamTensorError
 from streamtensor.exporter import split_inputs
 from streamtensor.importer.tracing import evaluation_mode, first_line, place, unchanged_buffers
 from streamtensor.module_precision import convert_inputs, in_precision
 from streamtensor.precision import UNCHANGED, Precision
+
+# How often PyTorch may compile the forward of one class.
+COMPILES = 1 << 16
 
 
 class CompiledModule(torch.nn.Module):
@@ -59,12 +64,20 @@ class CompiledModule(torch.nn.Module):
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         if self.precision != UNCHANGED:
             args, kwargs = convert_inputs((args, kwargs), self.precision)
-        with evaluation_mode(self.module), torch.no_grad():
+        with evaluation_mode(self.module), torch.no_grad(), many_compiles():
             return self.compiled[0](*args, **kwargs)
 
     def explain(self) -> Listing:
         """What runs where and why: a text by `print`, data by `to_dict()`."""
         return self.listing
+
+
+def many_compiles() -> contextlib.AbstractContextManager:
+    """Lets each module be compiled: PyTorch counts those of one class together, and runs the ninth
+    as it is without a word."""
+    return torch._dynamo.config.patch(
+        recompile_limit=COMPILES, accumulated_recompile_limit=COMPILES
+    )
 
 
 def run_original(module: torch.nn.Module, args: tuple, kwargs: dict[str, Any]) -> None:

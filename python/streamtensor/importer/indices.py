@@ -72,14 +72,24 @@ def known_value(node: Any, constants: dict[str, torch.Tensor]) -> torch.Tensor |
     if not isinstance(value.shape[0], int) or not 0 < value.shape[0] <= MOST_INDICES:
         return None
 
+    # Each node once: in a residual network the ways to a node are exponentially many.
+    known: dict[torch.fx.Node, Any] = {}
+
     def evaluate(node: torch.fx.Node) -> Any:
+        if node not in known:
+            known[node] = compute(node)
+        return known[node]
+
+    def compute(node: torch.fx.Node) -> Any:
         if node.name in constants:
             return constants[node.name]
         if node.op != "call_function":
             return None
-        inputs = {source: evaluate(source) for source in node.all_input_nodes}
-        if any(value is None for value in inputs.values()):
-            return None
+        inputs = {}
+        for source in node.all_input_nodes:
+            inputs[source] = evaluate(source)
+            if inputs[source] is None:
+                return None
         args, kwargs = torch.fx.node.map_arg((node.args, node.kwargs), inputs.__getitem__)
         return node.target(*args, **kwargs)
 

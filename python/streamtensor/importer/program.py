@@ -28,6 +28,7 @@ from streamtensor.importer.dimensions import (
     spec_of_inputs,
 )
 from streamtensor.importer.indices import slice_known_indices
+from streamtensor.importer.integers import widen_bytes
 from streamtensor.importer.locations import model_line, strip_prefix
 from streamtensor.importer.tracing import trace
 
@@ -129,6 +130,7 @@ def capture(
     remove_assertions(exported)
     sizes_of_used_inputs(exported.graph)
     slice_known_indices(exported)
+    widen_bytes(exported.graph)
     refuse_runtime_offsets(exported.graph, prefix)
     program = clean(exported, function, prefix, drop_dead_inputs, role_of)
     program.dims = dims and dims.of_arguments(program.arguments)

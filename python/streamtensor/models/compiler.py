@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from streamtensor.designs import MODEL_JSON, SCHEMA, resources_of
+from streamtensor.designs import DEFAULT_TARGET, MODEL_JSON, SCHEMA, resources_of
 from streamtensor.errors import StreamTensorError
 from streamtensor.importer.lowering import lower
 from streamtensor.importer.program import Program
@@ -58,7 +58,7 @@ class CompileOptions:
     new tokens of one launch.
     """
 
-    target: str = "u55c"
+    target: str = DEFAULT_TARGET
     max_length: int = DEFAULT_LENGTH
     chunk: int = DEFAULT_CHUNK
     precision: Precision = field(default_factory=Precision)
@@ -90,7 +90,7 @@ def compile_options(
     elif limit is not None:
         max_length = min(max_length, limit)
     return CompileOptions(
-        target=options.target,
+        target=options.target or defaults.target,
         max_length=max_length,
         chunk=defaults.chunk if options.chunk is None else options.chunk,
         precision=Precision(

@@ -29,6 +29,7 @@ def check_positions(split: ModelSplit, counts: Sequence[int]) -> None:
     Layers that get the same tensors and have the same buffers are one case.
     """
     length = min(split.max_length, LONGEST)
+    check_embedding(split, length, counts)
     ids = torch.zeros((1, length), dtype=torch.long)
     calls = split.stack.record(ids, torch.arange(length)[None])
     seen: list[tuple[dict[str, str], list[torch.Tensor]]] = []
@@ -52,6 +53,30 @@ def check_positions(split: ModelSplit, counts: Sequence[int]) -> None:
         for tokens in counts:
             for position in sorted({0, (length - tokens) // 2, length - tokens}):
                 check_step(split, index, hidden, whole, position, tokens)
+
+
+def check_embedding(split: ModelSplit, length: int, counts: Sequence[int]) -> None:
+    """Compares what the model does before its first layer on a whole sequence, which it is left to
+    count by itself, with the same of some tokens whose positions it is told.
+
+    A model that does not take positions would begin each step at the first one.
+    """
+    vocabulary = split.config.vocab_size
+    ids = (torch.arange(length) * 7 + 3)[None] % vocabulary
+    whole = split.stack.record(ids, None)[0].get(split.hidden_path)
+    for tokens in counts:
+        for position in sorted({0, (length - tokens) // 2, length - tokens}):
+            new = slice(position, position + tokens)
+            got = split.host_step(ids[0, new].tolist(), position, [])["hidden"]
+            difference = relative_difference(got, whole[:, new])
+            if not difference <= split.tolerance:
+                raise StreamTensorError(
+                    f"the model makes another state of {tokens} tokens at position {position} than "
+                    "of the same tokens in a whole sequence, before its first layer (a difference "
+                    f"of {difference:.2g} of the largest value): it does not count positions from "
+                    "0, or counts them by itself and not by position_ids; only models can be "
+                    "split whose forward takes position_ids, with the first token at position 0"
+                )
 
 
 def own_buffers(layer: torch.nn.Module) -> list[torch.Tensor]:

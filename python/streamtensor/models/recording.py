@@ -140,9 +140,10 @@ class LayerStack:
         """Returns `hidden` in the form in which a layer returns it."""
         return (hidden,) if self.returns_tuple else hidden
 
-    def record(self, ids: torch.Tensor, positions: torch.Tensor) -> list[LayerCall]:
+    def record(self, ids: torch.Tensor, positions: torch.Tensor | None) -> list[LayerCall]:
         """Runs the model up to its last layer; ids and positions have shape [1, tokens].
 
+        Without positions the model counts them by itself.
         No layer, norm or head is computed: only what the model does before them.
         """
         calls: list[LayerCall] = []
@@ -177,11 +178,14 @@ class LayerStack:
     def run_model(self, **kwargs: Any) -> Any:
         return self.model(use_cache=False, **kwargs)
 
-    def _run_to_stop(self, on_call: Callable, ids: torch.Tensor, positions: torch.Tensor) -> None:
+    def _run_to_stop(
+        self, on_call: Callable, ids: torch.Tensor, positions: torch.Tensor | None
+    ) -> None:
         """Runs the model with stubs, until one of them raises `_Stop`."""
         try:
             with torch.no_grad(), self.stubbed(on_call), contextlib.suppress(_Stop):
-                self.run_model(input_ids=ids, position_ids=positions)
+                given = {} if positions is None else {"position_ids": positions}
+                self.run_model(input_ids=ids, **given)
         except StreamTensorError:
             raise
         except Exception as error:

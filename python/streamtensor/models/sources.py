@@ -165,6 +165,8 @@ def load_checkpoint(
                 dtype=dtype,
                 attn_implementation="eager",
                 output_loading_info=True,
+                # A checkpoint is data; without this, a question on the terminal would run its code.
+                trust_remote_code=False,
                 # Only so that all of them are reported; `refuse_incomplete` refuses them.
                 ignore_mismatched_sizes=True,
                 **options,
@@ -179,6 +181,11 @@ def load_checkpoint(
 
 
 def cannot_load(source: ModelSource, error: Exception) -> StreamTensorError:
+    if "trust_remote_code" in str(error):
+        return StreamTensorError(
+            f"'{source.path}' brings code of its own (auto_map in config.json), which is not run; "
+            "only models that transformers itself has can be compiled"
+        )
     return StreamTensorError(f"'{source.path}' cannot be loaded: {type(error).__name__}: {error}")
 
 
@@ -220,7 +227,9 @@ def config_for(source: ModelSource) -> Any:
     options = {"gguf_file": source.gguf_file} if source.gguf_file else {}
     try:
         with quiet_transformers():
-            return AutoConfig.from_pretrained(str(source.directory), **options)
+            return AutoConfig.from_pretrained(
+                str(source.directory), trust_remote_code=False, **options
+            )
     except Exception as error:
         raise cannot_load(source, error) from error
 

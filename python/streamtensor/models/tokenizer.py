@@ -72,7 +72,9 @@ def load_directory(directory: Path, gguf_file: str | None = None) -> HubTokenize
         return None
     options = {"gguf_file": gguf_file} if gguf_file else {}
     try:
-        return HubTokenizer(AutoTokenizer.from_pretrained(str(directory), **options))
+        return HubTokenizer(
+            AutoTokenizer.from_pretrained(str(directory), trust_remote_code=False, **options)
+        )
     except Exception as error:
         raise StreamTensorError(
             f"the tokenizer in '{directory}' cannot be loaded: {type(error).__name__}: {error}; "

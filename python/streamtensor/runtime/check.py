@@ -45,6 +45,12 @@ class Check:
     def passed(self) -> bool:
         return not self.wrong
 
+    def add_wrong(self, position: int, line: str) -> None:
+        """Adds what is wrong behind the token at `position`, which no later one is before."""
+        self.wrong.append(line)
+        if self.position is None:
+            self.position = position
+
     def add_layers(self, layers: LayerErrors, precision: Precision) -> None:
         """Adds what a comparison layer by layer has found."""
         self.layer_error = layers.largest
@@ -148,6 +154,13 @@ def compare(
         want = reference[index]
         error = float((logits - want).abs().max())
         check.max_error = max(check.max_error, error)
+        allowed = ROUNDING[precision.name] * float(want.abs().max())
+        # A NaN is wrong, too.
+        if not error <= allowed:
+            check.add_wrong(
+                prompt - 1 + index,
+                f"token {index}: its logits are off by {error:.3g} ({allowed:.3g} are allowed)",
+            )
         expected = sampler.choose_at(want, sampler.drawn[index])
         if token == expected:
             check.equal += 1
@@ -158,11 +171,8 @@ def compare(
             f"token {index}: {token} instead of PyTorch's {expected}, whose two best logits are "
             f"{gap:.3g} apart at an error of {error:.3g}"
         )
-        is_rounding = error <= ROUNDING[precision.name] * float(want.abs().max())
-        if is_rounding and gap < 2.0 * error:
+        if error <= allowed and gap < 2.0 * error:
             check.excused.append(line)
-            continue
-        check.wrong.append(line)
-        if check.position is None:
-            check.position = prompt - 1 + index
+        else:
+            check.add_wrong(prompt - 1 + index, line)
     return check

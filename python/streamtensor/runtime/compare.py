@@ -10,7 +10,7 @@ from typing import Any
 
 from torch.utils import _pytree as pytree
 
-from streamtensor.designs import chunks_of, find_compiled
+from streamtensor.designs import DEFAULT_TARGET, chunks_of, find_compiled
 from streamtensor.errors import StreamTensorError, UsageError
 from streamtensor.exporter import load_factory
 from streamtensor.manifest import write_json
@@ -79,7 +79,7 @@ def compare_factory(options: argparse.Namespace, precision: Precision) -> Compar
     chosen = [leaves[argument.input_index] for argument in program.inputs]
     with tempfile.TemporaryDirectory(prefix="streamtensor-compare-") as scratch:
         design = Path(scratch) / "design"
-        compile_program(program, design, options.target)
+        compile_program(program, design, options.target or DEFAULT_TARGET)
         names = [argument.name for argument in program.inputs]
         with step("running it in C simulation"):
             recording = record(design, dict(zip(names, chosen, strict=True)))

@@ -72,8 +72,8 @@ class OperatorError:
     def __str__(self) -> str:
         text = (
             f"{self.operator} '{self.node}' at {self.line}: fifo '{self.fifo}' of task "
-            f"'{self.task}' has {self.actual:.6g} for element {self.element} where PyTorch has "
-            f"{self.expected:.6g} ({self.tolerance:.3g} of difference are allowed)"
+            f"'{self.task}' has {self.actual:.9g} for element {self.element} where PyTorch has "
+            f"{self.expected:.9g} ({self.tolerance:.3g} of difference are allowed)"
         )
         return f"{text}; the task also computes {', '.join(self.others)}" if self.others else text
 
