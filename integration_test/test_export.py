@@ -16,6 +16,8 @@ from safetensors.torch import load_file
 from torch import nn
 
 from streamtensor import StreamTensorError, export, exporter
+from streamtensor.importer import decompositions
+from streamtensor.importer import program as capturing
 from streamtensor.importer.indices import slices_of
 from streamtensor.importer.program import capture
 
@@ -251,12 +253,17 @@ def refusal(module: nn.Module, inputs: Any, directory: Path, **options: Any) -> 
     return str(caught.value)
 
 
-def test_all_unsupported_operators_at_once(tmp_path: Path) -> None:
+def test_all_unsupported_operators_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Without our own forms of quotients and bytes: torch-mlir's end its process.
+    for name in ("exact_floor_divide", "exact_div"):
+        monkeypatch.setattr(decompositions, name, lambda *_, **__: NotImplemented)
+    monkeypatch.setattr(capturing, "widen_bytes", lambda graph: None)
+
     def forward(x: torch.Tensor, i: torch.Tensor) -> Any:
         a = torch.topk(x, 3).values.sum()
         b = torch.sort(x).values
         c = torch.cumsum(x, 0)
-        d = i // 16  # on uint8 this takes torch-mlir's process down
+        d = i // 16
         return a + b + c, d
 
     message = refusal(
@@ -275,7 +282,7 @@ def test_all_unsupported_operators_at_once(tmp_path: Path) -> None:
         assert f"aten.{operator}" in line and reason in line
         assert f"test_export.py:{start + offset}" in line
         assert line.count(";") == 1, "a reason, then what to do"
-    assert "aten.div.Tensor_mode" in lines[4] and "crashes" in lines[4]
+    assert "aten.floor_divide" in lines[4] and "crashes" in lines[4]
 
 
 def test_dead_input(tmp_path: Path) -> None:
