@@ -277,9 +277,12 @@ private:
       if (!transform(version.module, Phase::Normalized))
         return false;
     }
-    return (succeeded(inferSizes(versions, maxima)) &&
-            succeeded(checkSizes(function))) ||
-           fail("phase 'normalized' failed");
+    if (failed(inferSizes(versions, maxima)) || failed(checkSizes(function)))
+      return fail("phase 'normalized' failed");
+    // Now all sizes are the largest.
+    PassManager pm(&context);
+    pm.addNestedPass<func::FuncOp>(createBoundReductions());
+    return succeeded(pm.run(*module)) || fail("phase 'normalized' failed");
   }
 
   static double secondsSince(std::chrono::steady_clock::time_point start) {
