@@ -194,6 +194,53 @@ def designs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("designs")
 
 
+def ends(dtype: torch.dtype, shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
+    """Rows of the least and of the greatest number, and of numbers between."""
+    value = integers(dtype, shape, generator)
+    value[0], value[1] = torch.iinfo(dtype).min, torch.iinfo(dtype).max
+    return value
+
+
+# Sums whose accumulators get the bits of their ranges: 65 terms, one more than a power of two,
+# all at one end in the first two rows. PyTorch adds in 64 bits, which no sum here needs.
+@case(
+    lambda g: (
+        ends(torch.int8, (6, 65), g),
+        ends(torch.int16, (6, 65), g),
+        ends(torch.uint8, (6, 65), g),
+        torch.randn(6, 65, generator=g) * torch.tensor([1.0, 1e3, -1e30, 4.0, 4.0, 9.0])[:, None],
+    )
+)
+def sums(a, b, c, x):
+    def total(terms: Tensor) -> Tensor:
+        return terms.long().sum(-1)
+
+    codes = torch.clamp(torch.round(x), -8, 7).to(torch.int8)
+    return (
+        total(a),
+        total(c),
+        total(a > 0),
+        total(a * a),  # terms that wrap
+        total(-a),  # -128 is its own
+        total(a.int() * b.int()),
+        total(c.int() * a.int()),
+        total(b.int().abs()),
+        total(a.int() * a.int() - 16384),
+        total(a >> 4),
+        total(a.int() << 3),
+        total(b & 15),
+        total(b % 7),
+        total(torch.where(a > 0, b, 7)),
+        total(codes.int() * a.int()),
+        total(torch.cat([c.clamp(0, 3).int(), a.clamp(-9, 100).int()], -1)),
+        total(F.pad(a.clamp(0, 3), (2, 2), value=100)),
+        total(a.int() * torch.arange(65, dtype=torch.int32)),
+        (a.int() @ b.int().T).long(),
+        (total(a)[:, None] * total(c)[None]).sum(-1),
+        total(a) * 70000 + total(b),
+    )
+
+
 def arguments_of(name: str) -> tuple[Tensor, ...]:
     return CASES[name][1](torch.Generator().manual_seed(0))
 

@@ -20,7 +20,9 @@ import torch.nn.functional as F
 from design_runs import (
     BIN,
     TOOLS_ARE_BUILT,
+    FunctionModule,
     Tensors,
+    VendorKernels,
     assert_equal,
     compile_text,
     network_accesses,
@@ -344,6 +346,44 @@ def test_small_modules_at_every_size(tmp_path: Path) -> None:
             assert_equal(outcome, results)
         except AssertionError as error:
             raise AssertionError(f"{name} at {sizes}") from error
+
+
+# Sums over n up to 4,096: what is summed, all of its terms at one end, and what that end is.
+LONGEST = 4096
+LONG_SUMS: dict[str, tuple[Callable, torch.Tensor, int]] = {
+    "nibbles": (lambda x: (x & 15).sum(-1, dtype=torch.int32), torch.tensor(127).char(), 15),
+    "bytes": (lambda x: x.sum(-1, dtype=torch.int32), torch.tensor(-128).char(), -128),
+    "wide": (lambda x: (x.long() * 64).sum(-1), torch.tensor(32767).short(), 32767 * 64),
+}
+
+
+def test_longest_sums(tmp_path: Path) -> None:
+    """Accumulators are wide enough for the longest sum, not only for a size that was tried.
+
+    1,009 terms would fit 15 and 18 bits, and int32; the longest sums need 17 and 20, and int64.
+    """
+    designs = {}
+    for name, (function, value, _) in LONG_SUMS.items():
+        exported = export(
+            FunctionModule(lambda x, function=function: (function(x),)),
+            (value.repeat(2, 7),),
+            tmp_path / f"{name}.export",
+            dynamic_shapes=(({1: torch.export.Dim("n", min=1, max=LONGEST)},),),
+            function=name,
+        )
+        designs[name] = tmp_path / name
+        compiled = compile_text(exported / "module.mlir", designs[name], "--validate")
+        assert compiled.returncode == 0, compiled.stderr
+    vendor = VendorKernels(designs, tmp_path)
+    cases = [(name, length) for name in designs for length in (1, 1009, LONGEST)]
+    arguments = [{"arg0": LONG_SUMS[name][1].repeat(2, length)} for name, length in cases]
+    runs = [(designs[name], each) for (name, _), each in zip(cases, arguments, strict=True)]
+    outcomes = run_batch(runs, tmp_path / "simulation")
+    for (name, length), inputs, outcome in zip(cases, arguments, outcomes, strict=True):
+        assert not isinstance(outcome, str), (name, length, outcome)
+        under_vendor = vendor.run(name, inputs, {"n": length})
+        for result in (outcome["result0"], under_vendor["result0"]):
+            assert result.tolist() == [length * LONG_SUMS[name][2]] * 2, (name, length)
 
 
 REFUSED: dict[str, tuple[Callable, list[tuple], str]] = {

@@ -70,7 +70,7 @@ public:
          i <= static_cast<unsigned>(request.to); ++i)
       if (!runPhase(static_cast<Phase>(i)))
         return false;
-    if (request.to == kLastPhase && !completeLastPhase())
+    if (request.to == kLastPhase && !repeatLayers())
       return false;
     // Also for a text whose schedules were given.
     if (request.dspBudget && request.to == kLastPhase && !checkDsp())
@@ -223,24 +223,17 @@ private:
     return keepPhase(phase);
   }
 
-  /// The last steps of phase `hls`, behind what is validated and what depths
-  /// are found for: sums are stored in the bits that they need, and where the
-  /// design is one layer of many, it is repeated.
-  bool completeLastPhase() {
-    PassManager pm(&context);
-    pm.addPass(createNarrowStorage());
-    if (failed(pm.run(*module)))
-      return fail("phase 'hls' failed");
-    if (llvm::any_of(module->getOps<func::FuncOp>(), [](func::FuncOp op) {
+  /// Where the design is one layer of many: the last step of phase `hls`. What
+  /// is validated is the layer, and so is what depths are found for.
+  bool repeatLayers() {
+    if (llvm::none_of(module->getOps<func::FuncOp>(), [](func::FuncOp op) {
           return op->hasAttr(dataflow::kRepeatAttr);
-        })) {
-      PassManager repeat(&context);
-      repeat.addPass(createRepeatLayers());
-      if (failed(repeat.run(*module)))
-        return fail("the layers cannot run in one launch");
-    }
-    if (failed(verify(*module)))
-      return fail("phase 'hls' failed");
+        }))
+      return true;
+    PassManager pm(&context);
+    pm.addPass(createRepeatLayers());
+    if (failed(pm.run(*module)) || failed(verify(*module)))
+      return fail("the layers cannot run in one launch");
     return request.dumpDir.empty() || dump(kLastPhase);
   }
 
@@ -277,9 +270,12 @@ private:
       if (!transform(version.module, Phase::Normalized))
         return false;
     }
-    return (succeeded(inferSizes(versions, maxima)) &&
-            succeeded(checkSizes(function))) ||
-           fail("phase 'normalized' failed");
+    if (failed(inferSizes(versions, maxima)) || failed(checkSizes(function)))
+      return fail("phase 'normalized' failed");
+    // Now all sizes are the largest.
+    PassManager pm(&context);
+    pm.addNestedPass<func::FuncOp>(createBoundReductions());
+    return succeeded(pm.run(*module)) || fail("phase 'normalized' failed");
   }
 
   static double secondsSince(std::chrono::steady_clock::time_point start) {

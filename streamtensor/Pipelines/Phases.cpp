@@ -108,6 +108,8 @@ void streamtensor::buildPhase(OpPassManager &pm, Phase phase,
     pm.addPass(createStreamToHLS());
     // One half of a ping-pong buffer fills while the other one drains.
     pm.addPass(createSplitConverters());
+    // Last: the functions that share a FIFO or a buffer are known.
+    pm.addPass(createNarrowStorage());
     break;
   }
 }

@@ -40,20 +40,18 @@ std::optional<ElementKind> streamtensor::getElementKind(Type type) {
   auto integer = dyn_cast<IntegerType>(type);
   if (!integer)
     return std::nullopt;
-  switch (integer.getWidth()) {
-  case 1:
+  const unsigned width = integer.getWidth();
+  if (width == 1)
     return ElementKind::I1;
-  case 8:
+  if (width <= 8)
     return ElementKind::I8;
-  case 16:
+  if (width <= 16)
     return ElementKind::I16;
-  case 32:
+  if (width <= 32)
     return ElementKind::I32;
-  case 64:
+  if (width <= 64)
     return ElementKind::I64;
-  default:
-    return std::nullopt;
-  }
+  return std::nullopt;
 }
 
 Type streamtensor::getElementType(ElementKind kind, MLIRContext *context) {

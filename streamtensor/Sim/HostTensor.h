@@ -30,7 +30,9 @@
 namespace streamtensor {
 
 /// Element types that can be interpreted. Integers are signless; `index` is
-/// I64; I1 takes one byte that is 0 or 1.
+/// I64; I1 takes one byte that is 0 or 1. Integers of other widths lie in
+/// memory as the next wider kind, sign-extended; operations wrap at their own
+/// width.
 enum class ElementKind : uint8_t { F32, F64, F16, BF16, I1, I8, I16, I32, I64 };
 
 /// The kind of an MLIR element type, or nothing if it cannot be interpreted.

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "streamtensor/Analysis/Estimate/TaskEstimate.h"
+#include "streamtensor/Analysis/Estimate/OperatorLibrary.h"
 
 #include "streamtensor/Analysis/Estimate/TaskSchedule.h"
 
@@ -164,6 +165,58 @@ TEST_F(EstimateTest, SharedUnitsAndCarriedSums) {
   // An adder in fabric counts 5 cycles. Four products share a unit, the last
   // one begins 3 cycles after the first.
   EXPECT_EQ(task.depth, 3 + 4 + 5 + 3);
+}
+
+/// Units of integers are as wide as what they compute, and what is kept of it.
+TEST_F(EstimateTest, WidthsOfIntegers) {
+  module = parseSourceString<ModuleOp>(R"mlir(
+    func.func @f(%acc: memref<1xi17>, %out: memref<4xi32>, %flag: memref<1xi1>, %w: i8, %x: i8, %y: i32) {
+      %c0 = arith.constant 0 : index
+      %fifteen = arith.constant 15 : i8
+      %thousand = arith.constant 1000 : i32
+      %code = arith.andi %w, %fifteen {bits = 8} : i8
+      %a = arith.extsi %code : i8 to i32
+      %b = arith.extsi %x : i8 to i32
+      %u = arith.extui %x : i8 to i32
+      // 0 to 15 fit 5 bits; times 8 bits: 13.
+      %p = arith.muli %a, %b : i32
+      %pair = arith.addi %p, %p {bits = 14} : i32
+      %four = arith.addi %pair, %pair {bits = 15} : i32
+      %stored = memref.load %acc[%c0] : memref<1xi17>
+      %old = arith.extsi %stored : i17 to i32
+      // 18 bits, of which 17 are kept.
+      %new = arith.addi %old, %four {bits = 17} : i32
+      %kept = arith.trunci %new : i32 to i17
+      memref.store %kept, %acc[%c0] : memref<1xi17>
+      // All bits of y are in it, and the upper ones are never seen.
+      %mixed = arith.subi %y, %four {bits = 17} : i32
+      %low = arith.trunci %mixed : i32 to i17
+      memref.store %low, %acc[%c0] : memref<1xi17>
+      // 0 to 255 fit 9 bits; 1000 fits 11.
+      %sum = arith.addi %u, %thousand {bits = 12} : i32
+      memref.store %sum, %out[%c0] : memref<4xi32>
+      %wide = arith.addi %y, %y {bits = 32} : i32
+      memref.store %wide, %out[%c0] : memref<4xi32>
+      %less = arith.cmpi slt, %a, %u {bits = 9} : i32
+      memref.store %less, %flag[%c0] : memref<1xi1>
+      return
+    }
+  )mlir",
+                                       &context);
+  ASSERT_TRUE(module);
+  int checked = 0;
+  module->walk([&](Operation *op) {
+    auto bits = op->getAttrOfType<IntegerAttr>("bits");
+    if (!bits)
+      return;
+    ++checked;
+    const OperatorInfo *unit = operatorOf(op);
+    ASSERT_TRUE(unit);
+    EXPECT_EQ(unit->name, "int_" + std::to_string(bits.getInt()));
+    // One LUT a bit.
+    EXPECT_EQ(unit->lut, bits.getInt());
+  });
+  EXPECT_EQ(checked, 8);
 }
 
 TEST_F(EstimateTest, Storage) {

@@ -188,6 +188,45 @@ func.func @f(%x: tensor<1xi8>) -> (tensor<1xi32>, tensor<1xi32>, tensor<1xf32>) 
   EXPECT_EQ(results[2].floats()[0], -1.0f);
 }
 
+TEST_F(InterpreterTest, integersOfAnyWidthWrapAtIt) {
+  // Thirteen bits hold -4096 to 4095; 4096 and -4097 come round.
+  std::vector<HostTensor> results =
+      run(R"mlir(
+#id = affine_map<(d0) -> (d0)>
+func.func @f(%x: tensor<4xi32>) -> tensor<4xi32> {
+  %narrow = tensor.empty() : tensor<4xi13>
+  %n = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%x : tensor<4xi32>) outs(%narrow : tensor<4xi13>) {
+  ^bb0(%p: i32, %o: i13):
+    %t = arith.trunci %p : i32 to i13
+    linalg.yield %t : i13
+  } -> tensor<4xi13>
+  %wide = tensor.empty() : tensor<4xi32>
+  %w = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%n : tensor<4xi13>) outs(%wide : tensor<4xi32>) {
+  ^bb0(%p: i13, %o: i32):
+    %t = arith.extsi %p : i13 to i32
+    linalg.yield %t : i32
+  } -> tensor<4xi32>
+  return %w : tensor<4xi32>
+}
+)mlir",
+          {[] {
+            HostTensor x({4}, ElementKind::I32);
+            int64_t index = 0;
+            for (int value : {4095, 4096, -4096, -4097}) {
+              Scalar scalar;
+              scalar.i = value;
+              x.set(index++, scalar);
+            }
+            return x;
+          }()});
+  ASSERT_EQ(results.size(), 1u) << error;
+  const int expected[] = {4095, -4096, -4096, 4095};
+  for (int64_t i = 0; i < 4; ++i)
+    EXPECT_EQ(results[0].get(i).i, expected[i]) << i;
+}
+
 TEST_F(InterpreterTest, refusesWhatItDoesNotKnow) {
   EXPECT_TRUE(run(R"mlir(
 func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {

@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/ErrorHandling.h"
 
@@ -90,6 +91,14 @@ const OperatorLibrary &OperatorLibrary::standard() {
     std::optional<OperatorLibrary> parsed = parse(kStandardOperators, error);
     if (!parsed)
       llvm::report_fatal_error(llvm::Twine("operators.json: ") + error);
+    // The file has one bit of it.
+    const OperatorInfo bit = parsed->get("int");
+    for (int64_t bits = 1; bits <= 64; ++bits) {
+      OperatorInfo unit = bit;
+      unit.name += "_" + std::to_string(bits);
+      unit.lut *= bits;
+      parsed->infos.push_back(std::move(unit));
+    }
     return *parsed;
   }();
   return library;
@@ -115,26 +124,90 @@ const OperatorInfo &OperatorLibrary::get(StringRef name) const {
 //===----------------------------------------------------------------------===//
 
 /// Bits of the number that `value` is, before its extension.
-static int64_t numberBits(Value value) {
+static int64_t extendedBits(Value value) {
   while (isa_and_nonnull<arith::ExtSIOp, arith::ExtUIOp>(value.getDefiningOp()))
     value = value.getDefiningOp()->getOperand(0);
   return value.getType().getIntOrFloatBitWidth();
 }
 
-/// The unit that computes an operation on integers that are data.
-static StringRef integerUnit(Operation *op) {
+/// How many operations are followed from a value; a sum of 256 lanes has eight.
+constexpr unsigned kMaxSteps = 10;
+
+/// Bits of the least signed type that `value` fits, by what computes it.
+static int64_t numberBits(Value value, unsigned steps = kMaxSteps) {
+  const int64_t width = value.getType().getIntOrFloatBitWidth();
+  APInt constant;
+  if (matchPattern(value, m_ConstantInt(&constant)))
+    return constant.getSignificantBits();
+  Operation *op = value.getDefiningOp();
+  if (!op || steps == 0)
+    return width;
+  auto bits = [&](unsigned operand) {
+    return numberBits(op->getOperand(operand), steps - 1);
+  };
+  int64_t found = width;
+  if (isa<arith::ExtSIOp, arith::TruncIOp>(op))
+    found = bits(0);
+  else if (auto extend = dyn_cast<arith::ExtUIOp>(op))
+    found = extend.getIn().getType().getIntOrFloatBitWidth() + 1;
+  else if (isa<arith::AddIOp, arith::SubIOp>(op))
+    found = std::max(bits(0), bits(1)) + 1;
+  else if (isa<arith::MulIOp>(op))
+    found = bits(0) + bits(1);
+  else if (isa<arith::AndIOp>(op) &&
+           matchPattern(op->getOperand(1), m_ConstantInt(&constant)) &&
+           constant.isNonNegative())
+    found = constant.getSignificantBits();
+  return std::min(found, width);
+}
+
+/// Bits of `value` that are kept of it. Lower bits of sums, products and
+/// logical operations follow from lower bits: what is truncated later was never
+/// needed.
+static int64_t keptBits(Value value, unsigned steps = kMaxSteps) {
+  const int64_t width = value.getType().getIntOrFloatBitWidth();
+  if (steps == 0 || value.use_empty())
+    return width;
+  int64_t kept = 0;
+  for (Operation *user : value.getUsers()) {
+    if (auto truncate = dyn_cast<arith::TruncIOp>(user))
+      kept =
+          std::max<int64_t>(kept, truncate.getType().getIntOrFloatBitWidth());
+    else if (isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::AndIOp,
+                 arith::OrIOp, arith::XOrIOp>(user))
+      kept = std::max(kept, keptBits(user->getResult(0), steps - 1));
+    else
+      return width;
+  }
+  return std::min(kept, width);
+}
+
+/// Bits of the unit that computes a sum, a comparison or the like.
+static int64_t unitBits(Operation *op) {
   int64_t bits = 1;
   for (Value operand : op->getOperands())
     bits = std::max(bits, numberBits(operand));
-  if (isa<arith::MulIOp>(op))
-    return bits <= 8    ? "mul_8"
-           : bits <= 18 ? "mul_18"
-           : bits <= 32 ? "mul_32"
-                        : "mul_64";
+  if (!isa<arith::AddIOp, arith::SubIOp, arith::AndIOp, arith::OrIOp,
+           arith::XOrIOp>(op))
+    return bits;
+  if (isa<arith::AddIOp, arith::SubIOp>(op))
+    ++bits;
+  return std::min(bits, keptBits(op->getResult(0)));
+}
+
+/// The unit that computes an operation on integers that are data.
+static std::string integerUnit(Operation *op) {
   if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
           arith::FloorDivSIOp, arith::CeilDivSIOp>(op))
     return "idiv";
-  return bits <= 8 ? "int_8" : bits <= 32 ? "int_32" : "int_64";
+  if (!isa<arith::MulIOp>(op))
+    return "int_" + std::to_string(std::min<int64_t>(unitBits(op), 64));
+  const int64_t bits = std::max(extendedBits(op->getOperand(0)),
+                                extendedBits(op->getOperand(1)));
+  return bits <= 8    ? "mul_8"
+         : bits <= 18 ? "mul_18"
+         : bits <= 32 ? "mul_32"
+                      : "mul_64";
 }
 
 /// The name of the unit for one of the operators that exist for each type of
@@ -198,7 +271,7 @@ static std::string unitName(Operation *op, bool carried) {
         bool isArith = isa_and_nonnull<arith::ArithDialect>(op->getDialect());
         if ((isMath || isArith) &&
             llvm::all_of(op->getOperandTypes(), llvm::IsaPred<IntegerType>))
-          return integerUnit(op).str();
+          return integerUnit(op);
         if (isMath)
           return "ffunction";
         if (isArith || isa<affine::AffineApplyOp>(op))

@@ -359,6 +359,17 @@ void Feedback::carry(HiddenMover store, Value feedback, Value layer,
   builder.setInsertionPoint(store.call);
   hls::TaskOp::create(builder, loc, name, operands);
   store.call->setOperand(store.stream, passed);
+  // The stream that it had may have been deeper, between dies for example.
+  BlockArgument in = store.task.getArgument(store.stream);
+  in.setType(passed.getType());
+  for (Operation *user : in.getUsers())
+    if (auto cast = dyn_cast<stream::CastOp>(user)) {
+      stream::StreamType flat = cast.getType();
+      cast.getResult().setType(stream::StreamType::get(
+          module.getContext(), flat.getTokenShape(), flat.getElementType(),
+          passed.getType().getDepth()));
+    }
+  updateType(store.task);
 }
 
 /// The task that loads takes the hidden state of all but the first layer from

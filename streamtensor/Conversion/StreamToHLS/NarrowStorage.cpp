@@ -206,6 +206,9 @@ bool Storage::isBounded(Value value, func::FuncOp function) {
   if (auto read = value.getDefiningOp<stream::ReadOp>();
       read && values.contains(read.getSource()))
     return true;
+  // What a task reads and keeps is none of its sums.
+  if (value.getDefiningOp<stream::ReadOp>())
+    return false;
   most = std::max(most, bitsOf(function));
   return bitsOf(function) != 0;
 }

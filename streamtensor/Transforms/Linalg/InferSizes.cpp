@@ -44,8 +44,10 @@ streamtensor::probeValues(const ParameterValues &maxima) {
   ParameterValues base = maxima;
   int64_t next = kFirst;
   for (auto &[name, value] : base) {
-    value = next;
-    next = nextPrime(next * kGrowth);
+    // Not below the maximum: what is decided by the number of terms of a sum
+    // (st-narrow-integers) must hold for the longest.
+    value = value <= next ? next : nextPrime(value);
+    next = nextPrime(value * kGrowth);
   }
   std::vector<ParameterValues> probes{base};
   for (const auto &[name, value] : base)

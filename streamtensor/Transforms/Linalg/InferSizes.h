@@ -33,8 +33,8 @@ struct SizedModule {
 };
 
 /// The values with which a module with the parameters of `maxima` has to be
-/// normalized: sizes that nothing else has, then one set per parameter in which
-/// it is another, and one more as a check.
+/// normalized: sizes that nothing else has, none below its maximum, then one
+/// set per parameter in which it is another, and one more as a check.
 std::vector<ParameterValues> probeValues(const ParameterValues &maxima);
 
 /// Gives the tensors in the first module the sizes that they have at `maxima`,

@@ -13,13 +13,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "streamtensor/Transforms/Linalg/IntegerRanges.h"
 #include "streamtensor/Transforms/Linalg/Passes.h"
 #include "streamtensor/Transforms/Linalg/Utils.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
-#include "llvm/Support/MathExtras.h"
 
 namespace streamtensor {
 #define GEN_PASS_DEF_NARROWINTEGERS
@@ -30,27 +30,6 @@ using namespace mlir;
 using linalg::GenericOp;
 
 namespace {
-
-/// Bits that hold `value` as a signed number, from what computes it.
-int64_t significantBits(Value value) {
-  int64_t width = value.getType().getIntOrFloatBitWidth();
-  APInt constant;
-  if (matchPattern(value, m_ConstantInt(&constant)))
-    return constant.getSignificantBits();
-  Operation *def = value.getDefiningOp();
-  int64_t bits = width;
-  if (isa_and_nonnull<arith::ExtSIOp>(def))
-    bits = significantBits(def->getOperand(0));
-  else if (isa_and_nonnull<arith::ExtUIOp>(def))
-    bits = def->getOperand(0).getType().getIntOrFloatBitWidth() + 1;
-  else if (isa_and_nonnull<arith::MulIOp>(def))
-    bits = significantBits(def->getOperand(0)) +
-           significantBits(def->getOperand(1));
-  else if (isa_and_nonnull<arith::AddIOp, arith::SubIOp>(def))
-    bits = 1 + std::max(significantBits(def->getOperand(0)),
-                        significantBits(def->getOperand(1)));
-  return std::min(bits, width);
-}
 
 /// The lower bits of `value` as a number of type `narrow`.
 Value truncate(OpBuilder &builder, Value value, IntegerType narrow) {
@@ -120,7 +99,7 @@ struct NarrowReduction : OpRewritePattern<GenericOp> {
     BlockArgument out = op.getMatchingBlockArgument(init);
     Value term = combiner->getOperand(combiner->getOperand(0) == out ? 1 : 0);
     if (!isTruncated(op.getResult(0), kBits) &&
-        !fits(op, combiner, term, start, kBits))
+        streamtensor::IntegerRanges().bitsOfSum(op).value_or(64) > kBits)
       return rewriter.notifyMatchFailure(op, "its result may need all bits");
 
     Location loc = op.getLoc();
@@ -159,23 +138,6 @@ struct NarrowReduction : OpRewritePattern<GenericOp> {
           linalg::YieldOp::create(body, loc, value);
         });
     return success();
-  }
-
-private:
-  /// Whether the sum of all terms fits `bits` as a signed number.
-  static bool fits(GenericOp op, Operation *combiner, Value term,
-                   const APInt &start, unsigned bits) {
-    if (!isa<arith::AddIOp>(combiner))
-      return false;
-    uint64_t points = 1;
-    for (auto [extent, iterator] :
-         llvm::zip_equal(op.getStaticLoopRanges(), op.getIteratorTypesArray()))
-      if (iterator == utils::IteratorType::reduction)
-        points = llvm::SaturatingMultiply<uint64_t>(points, extent);
-    return std::max<int64_t>(significantBits(term),
-                             start.getSignificantBits()) +
-               llvm::Log2_64_Ceil(llvm::SaturatingAdd<uint64_t>(points, 1)) <=
-           bits;
   }
 };
 

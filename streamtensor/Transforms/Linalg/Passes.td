@@ -410,8 +410,8 @@ def NarrowIntegers : Pass<"st-narrow-integers", "::mlir::func::FuncOp"> {
   let description = [{
     PyTorch adds integers in 64 bits. A sum or product is computed in i32 when
     all its readers truncate it to 32 bits or fewer, or, for a sum, when the
-    width and the number of its terms show that it fits: 32 products of two i8
-    need 21 bits. A generic that extends the sign takes its place; it fuses into
+    range of its terms and their number show that it fits: 32 products of two i8
+    are 2^19 at most. A generic that extends the sign takes its place; it fuses into
     the readers. Results are the same to the bit.
 
     ```mlir

@@ -137,3 +137,47 @@ func.func private @group0(%in: !stream.stream<i8, 2>, %more: !stream.stream<i8, 
   hls.task @join(%a, %b, %out) : !stream.stream<1xi32, 2>, !stream.stream<1xi32, 2>, !stream.stream<1xi32, 2>
   return
 }
+
+// -----
+
+// What a task keeps of its input, as tokens or one by one, is as wide as it was:
+// only the sum is bounded.
+// CHECK-LABEL: func.func private @keep
+// CHECK-SAME: !stream.stream<i32, 2>
+// CHECK-SAME: !stream.stream<1xi32, 2>
+// CHECK-SAME: !stream.stream<1xi9, 2>
+// CHECK: stream.buffer "kept" : memref<8xi32>
+// CHECK: stream.buffer "tokens" : memref<1xi32>
+// CHECK: stream.buffer "acc" : memref<1xi9>
+func.func private @keep(%in: !stream.stream<i32, 2>, %more: !stream.stream<1xi32, 2>, %out: !stream.stream<1xi32, 2>)
+    attributes {dataflow.bits = 9 : i64, hls.task, kind = "compute"} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %zero = arith.constant 0 : i32
+  %mask = arith.constant 31 : i32
+  %kept = stream.buffer "kept" : memref<8xi32>
+  %tokens = stream.buffer "tokens" : memref<1xi32>
+  %acc = stream.buffer "acc" : memref<1xi32>
+  stream.read %more into %tokens : !stream.stream<1xi32, 2>, memref<1xi32>
+  memref.store %zero, %acc[%c0] : memref<1xi32>
+  scf.for %i = %c0 to %c8 step %c1 {
+    %x = stream.read %in : !stream.stream<i32, 2> -> i32
+    memref.store %x, %kept[%i] : memref<8xi32>
+    %term = arith.andi %x, %mask : i32
+    %old = memref.load %acc[%c0] : memref<1xi32>
+    %new = arith.addi %term, %old : i32
+    memref.store %new, %acc[%c0] : memref<1xi32>
+  }
+  %result = memref.load %acc[%c0] : memref<1xi32>
+  %token = memref.alloc() : memref<1xi32>
+  memref.store %result, %token[%c0] : memref<1xi32>
+  stream.write %token, %out : memref<1xi32>, !stream.stream<1xi32, 2>
+  return
+}
+
+func.func private @group0(%in: !stream.stream<i32, 2>, %more: !stream.stream<1xi32, 2>) {
+  %s = stream.stream "s" tokens 1 : !stream.stream<1xi32, 2>
+  hls.task @keep(%in, %more, %s) : !stream.stream<i32, 2>, !stream.stream<1xi32, 2>, !stream.stream<1xi32, 2>
+  return
+}

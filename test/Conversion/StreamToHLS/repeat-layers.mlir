@@ -21,11 +21,15 @@
 // CHECK-SAME: %[[LAYER:[^:]+]]: index {hls.name = "layer"}
 // CHECK: memref.subview %[[MEMORY]][%[[LAYER]], 0, 0] [1, 1, 8] [1, 1, 1]
 
+// The FIFO at the end of a layer may be deeper than two, which the one behind
+// the task that carries is.
+
 // CHECK-LABEL: func.func private @store_result0(
+// CHECK-SAME: !stream.stream<1x8xf32, 2>
 // CHECK-SAME: memref<3x4x8xf32>
 
 // CHECK-LABEL: func.func private @carry_result0(
-// CHECK-SAME: %[[IN:[^:]+]]: !stream.stream<1x8xf32, 2>
+// CHECK-SAME: %[[IN:[^:]+]]: !stream.stream<1x8xf32, 6>
 // CHECK-SAME: %[[OUT:[^:]+]]: !stream.stream<1x8xf32, 2>
 // CHECK-SAME: %[[NEXT:[^:]+]]: !stream.stream<8xf32, 4>
 // CHECK: scf.if
@@ -80,7 +84,7 @@ module {
     stream.write %subview, %arg1 : memref<8xf32, strided<[1]>>, !stream.stream<8xf32, 1>
     return
   }
-  func.func private @add_0(%arg0: !stream.stream<8xf32, 1> {hls.direction = "in", hls.name = "arg1"}, %arg1: !stream.stream<1x8xf32, 2> {hls.direction = "in", hls.name = "arg0"}, %arg2: !stream.stream<1x8xf32, 2> {hls.direction = "out", hls.name = "out"}, %arg3: index {dataflow.parameter = "tokens", hls.name = "tokens"}) attributes {hls.task, kind = "compute"} {
+  func.func private @add_0(%arg0: !stream.stream<8xf32, 1> {hls.direction = "in", hls.name = "arg1"}, %arg1: !stream.stream<1x8xf32, 2> {hls.direction = "in", hls.name = "arg0"}, %arg2: !stream.stream<1x8xf32, 6> {hls.direction = "out", hls.name = "out"}, %arg3: index {dataflow.parameter = "tokens", hls.name = "tokens"}) attributes {hls.task, kind = "compute"} {
     %c1 = arith.constant 1 : index
     %c8 = arith.constant 8 : index
     %c0 = arith.constant 0 : index
@@ -96,27 +100,27 @@ module {
         %2 = arith.addf %0, %1 : f32
         memref.store %2, %alloc_1[%c0, %arg5] : memref<1x8xf32>
       } {hls.unroll = #hls.unroll<factor = 0>}
-      stream.write %alloc_1, %arg2 : memref<1x8xf32>, !stream.stream<1x8xf32, 2>
+      stream.write %alloc_1, %arg2 : memref<1x8xf32>, !stream.stream<1x8xf32, 6>
     } {hls.label = "loop0", hls.pipeline = #hls.pipeline<ii = 1>, hls.trip_count = #hls.trip_count<min = 1, max = 4>}
     return
   }
-  func.func private @store_result0(%arg0: !stream.stream<1x8xf32, 2> {hls.direction = "in", hls.name = "in"}, %arg1: memref<4x8xf32> {hls.direction = "out", hls.name = "result0", hls.packed = 8 : i64}, %arg2: index {dataflow.parameter = "tokens", hls.name = "tokens"}) attributes {argument = "result0", hls.task, kind = "dma_out"} {
+  func.func private @store_result0(%arg0: !stream.stream<1x8xf32, 6> {hls.direction = "in", hls.name = "in"}, %arg1: memref<4x8xf32> {hls.direction = "out", hls.name = "result0", hls.packed = 8 : i64}, %arg2: index {dataflow.parameter = "tokens", hls.name = "tokens"}) attributes {argument = "result0", hls.task, kind = "dma_out"} {
     %c1 = arith.constant 1 : index
     %c0 = arith.constant 0 : index
     scf.for %arg3 = %c0 to %arg2 step %c1 {
       %subview = memref.subview %arg1[%arg3, 0] [1, 8] [1, 1] : memref<4x8xf32> to memref<1x8xf32, strided<[8, 1], offset: ?>>
-      stream.read %arg0 into %subview : !stream.stream<1x8xf32, 2>, memref<1x8xf32, strided<[8, 1], offset: ?>>
+      stream.read %arg0 into %subview : !stream.stream<1x8xf32, 6>, memref<1x8xf32, strided<[8, 1], offset: ?>>
     } {hls.label = "store", hls.pipeline = #hls.pipeline<ii = 1>, hls.trip_count = #hls.trip_count<min = 1, max = 4>}
     return
   }
   func.func private @group0(%arg0: memref<4x8xf32> {hls.direction = "in", hls.name = "arg0", hls.packed = 8 : i64}, %arg1: memref<1x8xf32> {hls.direction = "in", hls.name = "arg1", hls.packed = 8 : i64}, %arg2: memref<4x8xf32> {hls.direction = "out", hls.name = "result0", hls.packed = 8 : i64}, %arg3: index {dataflow.parameter = "tokens", hls.name = "tokens"}) attributes {hls.dataflow} {
     %0 = stream.stream "load_arg0_out" tokens 4 {dataflow.memory = "srl"} : !stream.stream<1x8xf32, 2>
     %1 = stream.stream "load_arg1_out" tokens 1 {dataflow.memory = "srl"} : !stream.stream<8xf32, 1>
-    %2 = stream.stream "add_0_out" tokens 4 {dataflow.memory = "srl"} : !stream.stream<1x8xf32, 2>
+    %2 = stream.stream "add_0_out" tokens 4 {dataflow.memory = "srl"} : !stream.stream<1x8xf32, 6>
     hls.task @load_arg0(%arg0, %0, %arg3) : memref<4x8xf32>, !stream.stream<1x8xf32, 2>, index
     hls.task @load_arg1(%arg1, %1) : memref<1x8xf32>, !stream.stream<8xf32, 1>
-    hls.task @add_0(%1, %0, %2, %arg3) : !stream.stream<8xf32, 1>, !stream.stream<1x8xf32, 2>, !stream.stream<1x8xf32, 2>, index
-    hls.task @store_result0(%2, %arg2, %arg3) : !stream.stream<1x8xf32, 2>, memref<4x8xf32>, index
+    hls.task @add_0(%1, %0, %2, %arg3) : !stream.stream<8xf32, 1>, !stream.stream<1x8xf32, 2>, !stream.stream<1x8xf32, 6>, index
+    hls.task @store_result0(%2, %arg2, %arg3) : !stream.stream<1x8xf32, 6>, memref<4x8xf32>, index
     hls.join
     return
   }

@@ -1,6 +1,7 @@
 // How sizes depend on parameters, in the normalized form.
 // RUN: split-file %s %t
 // RUN: streamtensor-compile %t/attend.mlir --compile-to=normalized | FileCheck %t/attend.mlir
+// RUN: streamtensor-compile %t/sums.mlir --compile-to=normalized | FileCheck %t/sums.mlir
 // RUN: not streamtensor-compile %t/mean.mlir --dims=%t/rows.dims.json --compile-to=normalized 2>&1 | FileCheck %t/mean.mlir
 // RUN: not streamtensor-compile %t/last.mlir --dims=%t/rows.dims.json --compile-to=normalized 2>&1 | FileCheck %t/last.mlir
 // RUN: not streamtensor-compile %t/slice.mlir --dims=%t/rows.dims.json --compile-to=normalized 2>&1 | FileCheck %t/slice.mlir
@@ -24,6 +25,47 @@
 func.func @append(%a: tensor<?x4xf32>, %b: tensor<?x4xf32>) -> tensor<?x4xf32> {
   %y = tensor.concat dim(0) %b, %a : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
   return %y : tensor<?x4xf32>
+}
+
+//--- sums.dims.json
+{"dims": {"arg0.0": "n"}, "max": {"n": 4096}}
+
+//--- sums.mlir
+// The longest sum decides: 4096 numbers of i8 are -4096 * 128 = -2^19 at least,
+// 20 bits. (Those of 1009, a size that could be tried, fit 18.) 4096 times
+// 32767 * 64 is above 2^31: this sum stays in i64, and needs 34 bits, because
+// 4096 * -32768 * 64 = -2^33.
+// CHECK: func.func @sums(%arg0: tensor<4096xi16> {dataflow.dims = ["n max 4096"]
+// CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<i32>) attrs = {dataflow.bits = 20 : i64
+// CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<i64>) attrs = {dataflow.bits = 34 : i64
+#line = affine_map<(d0) -> (d0)>
+#all = affine_map<(d0) -> ()>
+func.func @sums(%x: tensor<?xi16>) -> (tensor<i32>, tensor<i64>) {
+  %zero = arith.constant 0 : i32
+  %eight = arith.constant 8 : i16
+  %e = tensor.empty() : tensor<i32>
+  %f = linalg.fill ins(%zero : i32) outs(%e : tensor<i32>) -> tensor<i32>
+  %s = linalg.generic {indexing_maps = [#line, #all], iterator_types = ["reduction"]}
+      ins(%x : tensor<?xi16>) outs(%f : tensor<i32>) {
+  ^bb0(%in: i16, %out: i32):
+    %0 = arith.shrsi %in, %eight : i16
+    %1 = arith.extsi %0 : i16 to i32
+    %2 = arith.addi %1, %out : i32
+    linalg.yield %2 : i32
+  } -> tensor<i32>
+  %none = arith.constant 0 : i64
+  %factor = arith.constant 64 : i64
+  %el = tensor.empty() : tensor<i64>
+  %fl = linalg.fill ins(%none : i64) outs(%el : tensor<i64>) -> tensor<i64>
+  %t = linalg.generic {indexing_maps = [#line, #all], iterator_types = ["reduction"]}
+      ins(%x : tensor<?xi16>) outs(%fl : tensor<i64>) {
+  ^bb0(%in: i16, %out: i64):
+    %0 = arith.extsi %in : i16 to i64
+    %1 = arith.muli %0, %factor : i64
+    %2 = arith.addi %1, %out : i64
+    linalg.yield %2 : i64
+  } -> tensor<i64>
+  return %s, %t : tensor<i32>, tensor<i64>
 }
 
 //--- rows.dims.json
