@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from streamtensor.designs import DEFAULT_TARGET
+from streamtensor.designs import DEFAULT_TARGET, MODEL_OPTIONS, given_options
 from streamtensor.errors import StreamTensorError, UsageError
 from streamtensor.precision import (
     ACTIVATIONS,
@@ -198,11 +198,7 @@ def factory_precision(options: argparse.Namespace) -> Precision:
 
     Fails where something is asked for that only language models have.
     """
-    other = [
-        f"--{name.replace('_', '-')}"
-        for name in ("max_length", "chunk", "random_weights")
-        if getattr(options, name) is not None
-    ]
+    other = given_options(options, *MODEL_OPTIONS)
     if other:
         raise UsageError(
             f"{', '.join(other)} can only be asked for with a language model; the sizes and weights "

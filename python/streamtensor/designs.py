@@ -17,6 +17,8 @@ from streamtensor.errors import StreamTensorError, UsageError
 from streamtensor.precision import Precision
 
 DEFAULT_TARGET = "u55c"
+# What only a language model can be asked for, when it is compiled.
+MODEL_OPTIONS = ("max_length", "chunk", "random_weights")
 MODEL_JSON = "model.json"
 # What a model.json says its content is; the runtime reads no other.
 SCHEMA = 3
@@ -67,6 +69,13 @@ def require_compiled(directory: Path) -> Compiled:
     return compiled
 
 
+def given_options(options: argparse.Namespace, *names: str) -> list[str]:
+    """Returns those of the options `names` that the command line has, as it spells them."""
+    return [
+        f"--{name.replace('_', '-')}" for name in names if getattr(options, name, None) is not None
+    ]
+
+
 def find_compiled(
     options: argparse.Namespace,
     *,
@@ -87,11 +96,7 @@ def find_compiled(
                 f"expected a compiled model but '{directory}' is one design; run it with "
                 "`streamtensor run`"
             )
-        given = [
-            f"--{name.replace('_', '-')}"
-            for name in ("target", "max_length", "chunk", "random_weights")
-            if getattr(options, name, None) is not None
-        ]
+        given = given_options(options, "target", *MODEL_OPTIONS)
         if given:
             raise UsageError(
                 f"'{directory}' is already compiled; {', '.join(given)} can only be asked for with "

@@ -43,12 +43,8 @@ def check_positions(split: ModelSplit, counts: Sequence[int]) -> None:
         hidden = torch.randn(
             call.get(split.hidden_path).shape, generator=torch.Generator().manual_seed(index)
         ).to(call.get(split.hidden_path).dtype)
-        leaves = [
-            hidden if path == split.hidden_path else leaf
-            for path, leaf in zip(call.paths, call.leaves, strict=True)
-        ]
         with torch.no_grad():
-            result = split.stack.call_layer(layer, leaves, call.spec, cache)
+            result = split.stack.run_layer(layer, call, hidden, cache)
         whole = (result, *cache.rows())
         for tokens in counts:
             for position in sorted({0, (length - tokens) // 2, length - tokens}):

@@ -124,6 +124,16 @@ class LayerStack:
         pairs, spec = pytree.tree_flatten_with_path(arguments)
         return LayerCall(index, [key_text(p) for p, _ in pairs], [leaf for _, leaf in pairs], spec)
 
+    def run_layer(
+        self, layer: torch.nn.Module, call: LayerCall, hidden: torch.Tensor, cache: Any
+    ) -> Any:
+        """Calls `layer` as recorded, but with the state `hidden`; returns its hidden state."""
+        leaves = [
+            hidden if path == self.hidden_path else leaf
+            for path, leaf in zip(call.paths, call.leaves, strict=True)
+        ]
+        return self.call_layer(layer, leaves, call.spec, cache)
+
     def call_layer(self, layer: torch.nn.Module, leaves: list[Any], spec: Any, cache: Any) -> Any:
         """Calls `layer` with the leaves of a recorded call and a cache; returns its hidden state."""
         arguments = pytree.tree_unflatten(leaves, spec)

@@ -124,13 +124,7 @@ def layerwise_reference(
     errors = []
     with torch.no_grad():
         for layer, call, tap in zip(stack.layers, calls, generation.taps, strict=True):
-            leaves = [
-                hidden if path == stack.hidden_path else leaf
-                for path, leaf in zip(call.paths, call.leaves, strict=True)
-            ]
-            result = stack.call_layer(
-                layer, leaves, call.spec, ConcatCache(None, None, cache_dtype)
-            )
+            result = stack.run_layer(layer, call, hidden, ConcatCache(None, None, cache_dtype))
             added = (result - hidden)[0].float().norm(dim=-1)
             errors.append((result[0].float() - tap).norm(dim=-1) / added)
             hidden = tap[None].to(result.dtype)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,7 +28,6 @@ from streamtensor.runtime.generation import ModelDescription, check_length, chec
 from streamtensor.runtime.model_operators import ModelOperators
 from streamtensor.runtime.operators import (
     OperatorComparison,
-    OperatorError,
     compare_operators,
     record,
 )
@@ -113,31 +113,14 @@ def compare_model(options: argparse.Namespace) -> Comparisons:
 
 def describe(name: str, comparison: OperatorComparison) -> str:
     """One line about a design that was run."""
-    closest = comparison.closest
     return (
         f"{name}: {comparison.compared} values compared in {len(comparison.errors)} FIFOs, "
-        f"{len(comparison.wrong)} different; the largest error is {closest:.3g} of what is allowed"
+        f"{len(comparison.wrong)} different; the largest error is {comparison.closest:.3g} of what is allowed"
     )
 
 
 def to_json(results: list[tuple[str, OperatorComparison]]) -> dict[str, Any]:
     """The content of the --json file."""
-
-    def entry(error: OperatorError) -> dict[str, Any]:
-        return {
-            "node": error.node,
-            "operator": error.operator,
-            "line": error.line,
-            "fifo": error.fifo,
-            "task": error.task,
-            "error": error.error,
-            "tolerance": error.tolerance,
-            "element": error.element,
-            "expected": error.expected,
-            "actual": error.actual,
-            "others": list(error.others),
-            "right": error.is_right,
-        }
 
     return {
         "label": "simulated",
@@ -147,7 +130,10 @@ def to_json(results: list[tuple[str, OperatorComparison]]) -> dict[str, Any]:
                 "operators": comparison.operators,
                 "compared": comparison.compared,
                 "different": len(comparison.wrong),
-                "values": [entry(error) for error in comparison.errors],
+                "values": [
+                    dataclasses.asdict(error) | {"right": error.is_right}
+                    for error in comparison.errors
+                ],
             }
             for name, comparison in results
         ],

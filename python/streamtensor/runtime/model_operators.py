@@ -140,11 +140,7 @@ def rows_of(
     hidden = calls[0].get(stack.hidden_path)
     with torch.no_grad():
         for layer, call in zip(stack.layers, calls, strict=True):
-            leaves = [
-                hidden if path == stack.hidden_path else leaf
-                for path, leaf in zip(call.paths, call.leaves, strict=True)
-            ]
             cache = ConcatCache(None, None, split.cache_dtype)
-            hidden = stack.call_layer(layer, leaves, call.spec, cache)
+            hidden = stack.run_layer(layer, call, hidden, cache)
             key, value = cache.rows()
             yield key[..., : len(tokens), :], value[..., : len(tokens), :]
