@@ -1,4 +1,4 @@
-"""Integers are exact: bytes without a sign, negatives and quotients, against PyTorch's own integers.
+"""Integers are exact: bytes, negatives and quotients, against PyTorch's own integers.
 
 Skipped where the C++ tools are not built.
 """
@@ -26,6 +26,7 @@ I32 = torch.tensor(
 )
 I64 = torch.tensor([-7, -1, 0, 1, 5, 2**31 - 1, -(2**31), 2**53 + 1, -(2**53) - 1, 2**62 + 1])
 OTHERS = torch.tensor([3, -3, 7, -7, 2, -2, 10, 1, -5, 9, 3, -2])
+S = torch.tensor([44, -128, 127, -5, 0, -1], dtype=torch.int8)
 SIGNED = torch.tensor([-1, -2, 3, 4, 5], dtype=torch.int8)
 
 CASES: dict[str, tuple[Callable, ...]] = {
@@ -55,6 +56,39 @@ CASES: dict[str, tuple[Callable, ...]] = {
         lambda x: F.conv2d(x / 255.0, torch.ones(2, 1, 3, 3)),
         (torch.arange(36) * 7 % 256).to(torch.uint8).view(1, 1, 6, 6),
     ),
+    "byte_number_wraps": (lambda x: (x % 300) * 300 - 300, U),
+    "byte_equals_number": (lambda x: x == 456, U),
+    "byte_over_number": (lambda x: x / 300, U),
+    "byte_floor_by_negative": (lambda x: x // -3, U),
+    "signed_number": (lambda x: x * 3 - 100, S),
+    "signed_number_wraps": (lambda x: (x % 300) * 300, S),
+    "signed_equals_number": (lambda x: x == 300, S),
+    "signed_over_number": (lambda x: x / 300, S),
+    "signed_negative": (lambda x: -x, S),
+    "signed_floor": (lambda x: x // 3, S),
+    "signed_floor_wraps": (lambda x: x // 200, S),
+    "signed_floor_of_tensors": (lambda x, y: x // y, S, S.flip(0) | 1),
+    "signed_floor_by_sum": (lambda x: x // x.sum(), S),
+    "signed_trunc": (lambda x: torch.div(x, -3, rounding_mode="trunc"), S),
+    "signed_remainder": (lambda x: x % 3, S),
+    "signed_remainder_to_zero": (lambda x: torch.fmod(x, -3), S),
+    "signed_and_long": (lambda x, y: x & y, S, torch.tensor(300)),
+    "signed_bits": (lambda x: (x | 300) ^ 5, S),
+    "signed_shift": (lambda x, y: (x << y) + (x >> y), S, torch.tensor(2)),
+    "signed_masked": (lambda x: x * (x > 0), S),
+    "signed_choice": (lambda x, y: torch.where(x > 0, x, y), S, torch.tensor(300)),
+    "signed_larger": (lambda x, y: torch.maximum(x, y), S, torch.tensor(300)),
+    "signed_largest": (lambda x: x.max(), S),
+    "signed_smallest": (lambda x: x.min(), S),
+    "signed_product": (lambda x: x[None] @ torch.stack([x, x * 2], 1), S),
+    "signed_products": (lambda x: x.view(1, 1, 6) @ x.view(1, 6, 1), S),
+    "signed_convolution": (lambda x: F.conv1d(x.view(1, 1, 6), x[:3].view(1, 1, 3)), S),
+    "signed_power": (lambda x: x**3, S),
+    "sum_in_a_byte": (lambda x: x.sum(dtype=torch.int8), I32),
+    "square": (lambda x: x.square(), I32),
+    "power_of_long": (lambda x: x**5, I64),
+    "bits": (lambda x: (x | 12) ^ -5, I32),
+    "remainder_to_zero": (lambda x: torch.fmod(x, 3), I32),
     "negative": (lambda x: -x, I32),
     "negative_long": (lambda x: -x, I64),
     "floor": (lambda x: x // 3, I32),
@@ -101,6 +135,7 @@ def test_equal_to_pytorch(tmp_path: Path) -> None:
 @pytest.mark.skipif(not TOOLS_ARE_BUILT, reason="the C++ tools are not built")
 def test_bytes_by_torch_compile() -> None:
     compare(lambda x: (x / 255.0) @ torch.ones(5, 2), U[None].expand(3, 5).contiguous())
+    compare(lambda x: (-x * 3 // 7 % 300, x @ x.T), S[None].expand(3, 6).contiguous())
 
 
 def test_indices_behind_a_residual_network() -> None:

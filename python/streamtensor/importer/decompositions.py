@@ -10,7 +10,7 @@ import torch
 from torch._decomp.decompositions import matmul as python_matmul
 from torch.fx.experimental.symbolic_shapes import statically_known_true
 
-from streamtensor.importer.integers import exact_div, exact_floor_divide, exact_neg
+from streamtensor.importer.integers import EXACT_FORMS
 
 
 def exact_gelu(x: torch.Tensor, approximate: str = "none") -> torch.Tensor:
@@ -189,11 +189,7 @@ def decomposition_table(*, has_runtime_sizes: bool) -> dict[Any, Callable]:
     table[torch.ops.aten.stack.default] = concatenated_stack
     table[torch.ops.aten.repeat.default] = concatenated_repeat
     table[torch.ops.aten.rms_norm.default] = wide_rms_norm
-    table[torch.ops.aten.neg.default] = exact_neg
-    table[torch.ops.aten.floor_divide.default] = exact_floor_divide
-    table[torch.ops.aten.floor_divide.Scalar] = exact_floor_divide
-    table[torch.ops.aten.div.Tensor_mode] = exact_div
-    table[torch.ops.aten.div.Scalar_mode] = exact_div
+    table.update(EXACT_FORMS)
     for operator in REDUCTIONS:
         table[operator] = reduced_in_f32(operator)
     return table

@@ -1,12 +1,14 @@
-"""Integers that torch-mlir computes otherwise than PyTorch: unsigned bytes, and ways through floats.
+"""Integers that torch-mlir computes otherwise than PyTorch: bytes, and ways through floats.
 
-torch-mlir forgets that a tensor of uint8 has no sign where it meets another type, and computes the
-negative and the floor of a quotient of integers in floats.
+torch-mlir forgets that a tensor of uint8 has no sign where it meets another type, crashes where an
+operator on int8 has to convert an operand or to accumulate, and computes the negative and the
+floor of a quotient of integers in floats.
 """
 
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 
 import torch
 
@@ -48,6 +50,37 @@ MOVES = frozenset(
 )
 
 
+BYTES = (torch.int8, torch.uint8)
+# Operators on int8 that torch-mlir cannot lower whatever their operands are.
+ACCUMULATIONS = frozenset(["addmm", "baddbmm", "bmm", "convolution", "max", "min", "mm", "mv"])
+# Operators that convert operands which do not take part in the type promotion (numbers, and
+# tensors of rank 0 beside others) to the type of their result, or to the type they compare in.
+CONVERTING = frozenset(
+    [
+        "add",
+        "bitwise_and",
+        "bitwise_left_shift",
+        "bitwise_or",
+        "bitwise_right_shift",
+        "bitwise_xor",
+        "div",
+        "eq",
+        "ge",
+        "gt",
+        "le",
+        "lt",
+        "maximum",
+        "minimum",
+        "mul",
+        "ne",
+        "remainder",
+        "rsub",
+        "sub",
+        "where",
+    ]
+)
+
+
 def exact_neg(x: torch.Tensor) -> torch.Tensor:
     """The negative of integers; the smallest one wraps."""
     if x.is_floating_point() or x.is_complex() or x.dtype == torch.bool:
@@ -57,8 +90,11 @@ def exact_neg(x: torch.Tensor) -> torch.Tensor:
 
 def exact_floor_divide(x: torch.Tensor, y: torch.Tensor | int | float) -> torch.Tensor:
     """The floor of a quotient of integers, from the exact one towards zero."""
-    if torch.result_type(x, y).is_floating_point:
+    dtype = torch.result_type(x, y)
+    if dtype.is_floating_point:
         return NotImplemented
+    x = x.to(dtype)
+    y = y.to(dtype) if isinstance(y, torch.Tensor) else wrap(y, dtype)
     quotient = torch.div(x, y, rounding_mode="trunc")
     rest = x - quotient * y
     is_below = (
@@ -74,37 +110,146 @@ def exact_div(
     return exact_floor_divide(x, y) if rounding_mode == "floor" else NotImplemented
 
 
-def is_byte(node: torch.fx.Node) -> bool:
-    value = node.meta.get("val")
-    return isinstance(value, torch.Tensor) and value.dtype == torch.uint8
+def exact_remainder_to_zero(x: torch.Tensor, y: torch.Tensor | int | float) -> torch.Tensor:
+    """`torch.fmod` of integers: what is left of the quotient towards zero."""
+    dtype = torch.result_type(x, y)
+    if dtype.is_floating_point:
+        return NotImplemented
+    x = x.to(dtype)
+    return x - torch.div(x, y, rounding_mode="trunc") * y
+
+
+def exact_power(x: torch.Tensor, exponent: int | float) -> torch.Tensor:
+    """A power of integers by products."""
+    if x.is_floating_point() or x.is_complex() or not isinstance(exponent, int) or exponent < 0:
+        return NotImplemented
+    if exponent == 0:
+        return torch.ones_like(x)
+    if exponent == 1:
+        return x.clone()
+    half = exact_power(x, exponent // 2)
+    return half * half * x if exponent % 2 else half * half
+
+
+def with_tensor(operator: Callable) -> Callable:
+    """The form of an operator on a tensor and a number that takes the number as a tensor."""
+
+    def apply(x: torch.Tensor, number: int) -> torch.Tensor:
+        dtype = torch.result_type(x, number)
+        return operator(x.to(dtype), torch.full((), wrap(number, dtype), dtype=dtype))
+
+    return apply
+
+
+# For a table of decompositions.
+EXACT_FORMS = {
+    aten.neg.default: exact_neg,
+    aten.floor_divide.default: exact_floor_divide,
+    aten.floor_divide.Scalar: exact_floor_divide,
+    aten.div.Tensor_mode: exact_div,
+    aten.div.Scalar_mode: exact_div,
+    aten.fmod.Tensor: exact_remainder_to_zero,
+    aten.fmod.Scalar: exact_remainder_to_zero,
+    aten.pow.Tensor_Scalar: exact_power,
+    aten.bitwise_or.Scalar: with_tensor(torch.bitwise_or),
+    aten.bitwise_xor.Scalar: with_tensor(torch.bitwise_xor),
+    aten.__lshift__.Tensor: torch.bitwise_left_shift,
+    aten.__rshift__.Tensor: torch.bitwise_right_shift,
+}
+
+
+def wrap(number: int, dtype: torch.dtype) -> int:
+    """A number as PyTorch converts it to an integer type: modulo two to the power of its bits."""
+    if dtype == torch.bool:
+        return int(number != 0)
+    bits = torch.iinfo(dtype).bits
+    low = number & ((1 << bits) - 1)
+    return low - (1 << bits) if dtype.is_signed and low >> (bits - 1) else low
+
+
+def dtype_of(value: object) -> torch.dtype | None:
+    """The element type of a node of one tensor."""
+    meta = value.meta.get("val") if isinstance(value, torch.fx.Node) else None
+    return meta.dtype if isinstance(meta, torch.Tensor) else None
 
 
 def widen_bytes(graph: torch.fx.Graph) -> None:
-    """Lets operators on tensors of uint8 compute in int32, with results of the type they had."""
+    """Lets operators on bytes compute in int32 where torch-mlir needs it, with results of the type
+    they had: all operators on uint8, and those on int8 that accumulate or convert."""
     for node in list(graph.nodes):
         if node.op != "call_function" or node.target is operator.getitem:
             continue
-        sources = [source for source in node.all_input_nodes if is_byte(source)]
-        if not sources or name_of(node) in MOVES:
+        if not node.all_input_nodes or name_of(node) in MOVES:
             continue
-        with graph.inserting_before(node):
-            wide = {source: convert(graph, source, torch.int32, node) for source in sources}
-        node.args, node.kwargs = torch.fx.node.map_arg(
-            (node.args, node.kwargs), lambda source, wide=wide: wide.get(source, source)
-        )
-        args, kwargs = torch.fx.node.map_arg(
-            (node.args, node.kwargs), lambda source: source.meta["val"]
-        )
-        before, node.meta["val"] = node.meta["val"], node.target(*args, **kwargs)
-        node.meta.pop("tensor_meta", None)
-        results = [(node, before)]
-        if not isinstance(before, torch.Tensor):
-            parts = [user for user in node.users if user.target is operator.getitem]
-            results = [(part, before[part.args[1]]) for part in parts]
-            for part, _ in results:
-                part.meta["val"] = node.meta["val"][part.args[1]]
-        for result, own in results:
-            restore(graph, result, own.dtype)
+        convert_operands(graph, node)
+        sources = [source for source in node.all_input_nodes if dtype_of(source) in BYTES]
+        accumulates = node.kwargs.get("dtype") in BYTES
+        if accumulates or needs_width(node):
+            widen(graph, node, sources)
+
+
+def needs_width(node: torch.fx.Node) -> bool:
+    """Whether torch-mlir crashes on an operator on bytes, or takes uint8 for int8."""
+    types = {dtype_of(source) for source in node.all_input_nodes}
+    if torch.uint8 in types:
+        return True
+    if torch.int8 not in types:
+        return False
+    if name_of(node) in ACCUMULATIONS:
+        return True
+    has_number = any(isinstance(value, (int, float)) for value in node.args[:2])
+    is_mixed = has_number or bool(types - {torch.int8})
+    return name_of(node) in CONVERTING and dtype_of(node) == torch.int8 and is_mixed
+
+
+def convert_operands(graph: torch.fx.Graph, node: torch.fx.Node) -> None:
+    """Converts operands of an operator in bytes to the type that PyTorch computes it in."""
+    if name_of(node) not in CONVERTING:
+        return
+    is_choice = name_of(node) == "where"
+    operands = node.args[1:3] if is_choice else node.args[:2]
+    if len(operands) < 2:
+        return
+    values = [each.meta["val"] if isinstance(each, torch.fx.Node) else each for each in operands]
+    if not any(isinstance(value, torch.Tensor) for value in values):
+        return
+    dtype = torch.result_type(*values)
+    if dtype not in BYTES or dtype_of(node) not in (*BYTES, torch.bool):
+        return
+    converted = []
+    for each in operands:
+        if isinstance(each, int):
+            each = wrap(each, dtype)
+        elif dtype_of(each) not in (dtype, torch.bool, None):
+            with graph.inserting_before(node):
+                each = convert(graph, each, dtype, node)
+        converted.append(each)
+    first = 1 if is_choice else 0
+    node.args = (*node.args[:first], *converted, *node.args[first + 2 :])
+
+
+def widen(graph: torch.fx.Graph, node: torch.fx.Node, sources: list[torch.fx.Node]) -> None:
+    """Lets `node` compute in int32 on `sources`, and converts its results back."""
+    with graph.inserting_before(node):
+        wide = {source: convert(graph, source, torch.int32, node) for source in sources}
+    node.args, node.kwargs = torch.fx.node.map_arg(
+        (node.args, node.kwargs), lambda source: wide.get(source, source)
+    )
+    if node.kwargs.get("dtype") in BYTES:
+        node.kwargs = {**node.kwargs, "dtype": torch.int32}
+    args, kwargs = torch.fx.node.map_arg(
+        (node.args, node.kwargs), lambda source: source.meta["val"]
+    )
+    before, node.meta["val"] = node.meta["val"], node.target(*args, **kwargs)
+    node.meta.pop("tensor_meta", None)
+    results = [(node, before)]
+    if not isinstance(before, torch.Tensor):
+        parts = [user for user in node.users if user.target is operator.getitem]
+        results = [(part, before[part.args[1]]) for part in parts]
+        for part, _ in results:
+            part.meta["val"] = node.meta["val"][part.args[1]]
+    for result, own in results:
+        restore(graph, result, own.dtype)
 
 
 def name_of(node: torch.fx.Node) -> str:
