@@ -31,6 +31,10 @@ def option(arguments: list[str], name: str) -> str:
 
 
 def compile_design(arguments: list[str]) -> None:
+    if "--check-target" in arguments:
+        if option(arguments, "--target") != "u55c":
+            raise SystemExit("error: expected another target")
+        return
     output = Path(option(arguments, "--output-dir"))
     manifest = Path(option(arguments, "--manifest"))
     output.mkdir()

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -281,6 +282,31 @@ def test_compile_leaves_nothing_when_a_tool_fails(run: Callable, fake_bin: Path)
     assert (code, out) == (1, "")
     assert "'streamtensor-pack' failed with exit code 1\nerror: the fake pack was asked" in err
     assert {path.name for path in Path.cwd().iterdir()} <= {"model.py", "__pycache__"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (
+            "compile smollm2-135m-tiny --output-dir out --target u55",
+            "error: expected another target",
+        ),
+        ("compile model.py:fails --output-dir out --target u55", "error: expected another target"),
+        ("generate smollm2-135m-tiny --prompt-ids 1,9999999 --max-new-tokens 1", "but got 9999999"),
+        ("compare smollm2-135m-tiny --prompt-ids 9999999", "but got 9999999 as id 0 of 1"),
+    ],
+)
+def test_refused_before_anything_is_loaded(run: Callable, arguments: str, part: str) -> None:
+    is_model = "smollm2" in arguments
+    code, out, err = run(*arguments.split(), *(["--max-length=31"] if is_model else []))
+    assert (code, out) == (1, "")
+    (line,) = err.splitlines()
+    assert part in line
+    assert not Path("out").exists()
+
+
+def test_version(run: Callable) -> None:
+    assert run("--version") == (0, f"streamtensor {metadata.version('streamtensor')}\n", "")
 
 
 def test_compile_of_a_module(run: Callable) -> None:

@@ -73,6 +73,7 @@ def test_bad_module(text: str, expected: str, tmp_path: Path) -> None:
         (["--compile-from=hls", "--compile-to=fused"], 2, "before"),
         (["--function=missing"], 1, "missing"),
         (["--manifest=missing.json"], 1, "missing.json"),
+        (["--check-target"], 2, "no IN.mlir"),
         (["--no-such-option"], 2, "no-such-option"),
         (["--onchip-budget-bytes=-5"], 2, "bytes"),
         (["--dsp-budget=-2"], 2, "DSP blocks"),
@@ -86,6 +87,21 @@ def test_bad_option(options: list[str], code: int, expected: str, tmp_path: Path
     assert result.returncode == code
     assert expected in result.stderr
     assert not (tmp_path / "design" / "interface.json").exists()
+
+
+def test_target_alone(tmp_path: Path) -> None:
+    broken = tmp_path / "board.json"
+    broken.write_text("{")
+    for target, code, expected in [
+        ("kv260", 0, ""),
+        ("u99", 1, "error: expected a target among u55c, "),
+        (str(broken), 1, f"error: {broken}: "),
+        (str(tmp_path / "none.json"), 1, "error: cannot read"),
+    ]:
+        command = [BIN / "streamtensor-compile", "--check-target", f"--target={target}"]
+        result = subprocess.run(command, capture_output=True, text=True)
+        assert (result.returncode, result.stdout) == (code, "")
+        assert result.stderr.startswith(expected) and bool(result.stderr) == bool(expected)
 
 
 CSYNTH = """<profile>

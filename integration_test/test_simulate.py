@@ -310,6 +310,8 @@ def test_figures_of_a_model(
         None,
     ]
     assert "6 x layer, 1 x head" in text
+    assert text.startswith(f"prefill of 33 tokens: {expected} cycles, ")
+    assert (result["phase"], result["length"]) == ("prefill", 33)
 
 
 def test_time_of_a_model_grows_with_the_length(model: Path, tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ from typing import Any
 
 from streamtensor.errors import StreamTensorError
 
+__version__ = "0.1.0"
+
 __all__ = ["StreamTensorError", "compile", "explain", "export", "run"]
 
 

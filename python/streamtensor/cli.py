@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from streamtensor import __version__
 from streamtensor.designs import DEFAULT_TARGET, MODEL_OPTIONS, given_options
 from streamtensor.errors import StreamTensorError, UsageError
 from streamtensor.precision import (
@@ -76,6 +77,7 @@ def build_parser() -> argparse.ArgumentParser:
         description="From PyTorch models to stream-based dataflow accelerators.",
         allow_abbrev=False,
     )
+    parser.add_argument("--version", action="version", version=f"streamtensor {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for add in (
         add_export,

@@ -17,7 +17,7 @@ from streamtensor.manifest import MANIFEST, MODULE
 from streamtensor.output import check_replaceable, replace_directory
 from streamtensor.precision import UNCHANGED, Precision
 from streamtensor.progress import step
-from streamtensor.toolchain import run_tool
+from streamtensor.toolchain import check_target, run_tool
 
 # The compiler's own mark of a finished design.
 INTERFACE = "interface.json"
@@ -27,6 +27,7 @@ def compile_factory(
     spec: str, output_dir: Path, target: str, precision: Precision = UNCHANGED
 ) -> Path:
     """Exports FILE.py:FACTORY and compiles it; returns the path of interface.json."""
+    check_target(target)
     module, inputs, dynamic_shapes = load_factory(spec)
     return compile_module(module, inputs, output_dir, target, dynamic_shapes, precision)
 
@@ -90,6 +91,7 @@ def compile_into(
 
     The design keeps the export beside itself. Nothing is left of what fails.
     """
+    check_target(target)
     output_dir = output_dir.absolute()
     check_replaceable(output_dir, [INTERFACE])
     output_dir.parent.mkdir(parents=True, exist_ok=True)

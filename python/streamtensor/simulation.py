@@ -135,7 +135,8 @@ def simulate_model(compiled: Compiled, request: Request) -> dict[str, Any]:
     # The trace is the layer's.
     head = dataclasses.replace(request, trace=None)
     launches.append(simulate_design(directory / model["head"]["design"], 1, head))
-    return summary(launches, length if phase == "prefill" else 1, compiled)
+    figures = summary(launches, length if phase == "prefill" else 1, compiled)
+    return {"phase": phase, "length": length, **figures}
 
 
 def layer_values(layer: dict[str, Any], tokens: int, past: int) -> dict[str, int]:
@@ -244,7 +245,7 @@ def describe(figures: dict[str, Any]) -> str:
         tokens = figures["tokens_per_second"]
         speed = f", {tokens:.4g} tokens/s" if tokens else ""
         lines += [
-            f"{figures['cycles']} cycles, {figures['ms']:.4g} ms{speed} (simulated); at least "
+            f"{phase_of(figures)}: {figures['cycles']} cycles, {figures['ms']:.4g} ms{speed} (simulated); at least "
             f"{figures['bound_ms']:.4g} ms",
             ", ".join(f"{count} x {design}" for design, count in counts.items())
             + f"; most of the time in {figures['bottleneck']['design']}, of which one run:",
@@ -270,6 +271,13 @@ def describe(figures: dict[str, Any]) -> str:
     return "\n".join(
         line if len(line) <= COLUMNS else line[: COLUMNS - 3] + "..." for line in lines
     )
+
+
+def phase_of(figures: dict[str, Any]) -> str:
+    """What was simulated of a model."""
+    if figures["phase"] == "prefill":
+        return f"prefill of {figures['length']} tokens"
+    return f"decode at position {figures['length']}"
 
 
 def command_simulate(compiled: Compiled, request: Request, figures_file: Path | None) -> int:

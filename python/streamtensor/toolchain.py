@@ -69,6 +69,14 @@ def run_tool(name: str, arguments: Sequence[str | Path]) -> str:
     return output
 
 
+def check_target(target: str) -> None:
+    """Fails where the compiler knows no such device, before the minutes that an import takes."""
+    try:
+        run_tool("streamtensor-compile", ["--check-target", f"--target={target}"])
+    except ToolFailed as error:
+        raise StreamTensorError(error.messages.removeprefix("error: ")) from error
+
+
 def describe_exit(name: str, code: int) -> str:
     if code < 0:
         return f"'{name}' was ended by signal {-code}"

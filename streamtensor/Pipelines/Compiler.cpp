@@ -57,7 +57,11 @@ public:
   }
 
   bool run() {
-    if (!resolveTarget() || !parse() || !prepareFunction())
+    if (!resolveTarget())
+      return false;
+    if (request.checkTarget)
+      return true;
+    if (!parse() || !prepareFunction())
       return false;
     SourceMgrDiagnosticHandler handler(sources, &context, errs);
     if (request.from == Phase::Linalg &&

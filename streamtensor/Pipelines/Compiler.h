@@ -22,6 +22,8 @@
 namespace streamtensor {
 
 struct CompileRequest {
+  /// Only look the target up; `input` is empty.
+  bool checkTarget = false;
   std::string input;
   /// Empty: the text of the last phase goes to standard output.
   std::string outputDir;

@@ -22,10 +22,15 @@ namespace cl = llvm::cl;
 
 static cl::OptionCategory category("streamtensor-compile options");
 static cl::opt<std::string> input(cl::Positional, cl::desc("IN.mlir"),
-                                  cl::Required, cl::cat(category));
+                                  cl::cat(category));
 static cl::opt<std::string> target("target",
                                    cl::desc("device that the design is for"),
                                    cl::init("u55c"), cl::cat(category));
+static cl::opt<bool> checkTarget(
+    "check-target",
+    cl::desc("only look --target up and check the file that it names; there is "
+             "no IN.mlir"),
+    cl::cat(category));
 static cl::opt<std::string>
     outputDir("output-dir",
               cl::desc("where the design goes; without it the text of the last "
@@ -124,6 +129,12 @@ bool streamtensor::parseCompileOptions(int argc, char **argv,
           argc, argv,
           "StreamTensor compiler: Linalg to a dataflow accelerator\n", &errs))
     return false;
+  request.checkTarget = checkTarget;
+  if (checkTarget != input.empty()) {
+    errs << (checkTarget ? "error: --check-target: expected no IN.mlir\n"
+                         : "error: expected IN.mlir\n");
+    return false;
+  }
   request.input = input;
   request.outputDir = outputDir;
   request.manifest = manifest;

@@ -34,7 +34,7 @@ from streamtensor.module_compiler import compile_export
 from streamtensor.output import staged_directory
 from streamtensor.precision import Precision
 from streamtensor.progress import say, step
-from streamtensor.toolchain import ToolFailed, run_tool
+from streamtensor.toolchain import ToolFailed, check_target, run_tool
 from streamtensor.weights import write_safetensors
 
 DEFAULT_LENGTH = 256
@@ -107,6 +107,7 @@ def compile_model(source: ModelSource, output_dir: Path, options: CompileOptions
 
     Raises `StreamTensorError` with the reason; the directory is then as it was.
     """
+    check_target(options.target)
     with staged_directory(output_dir, [MODEL_JSON]) as directory:
         with step(f"loading {source.name} in {options.precision}"):
             model, quantization = load_in_precision(source, options.precision)

@@ -13,7 +13,7 @@ from streamtensor.manifest import write_json
 from streamtensor.models.compiler import CompileOptions
 from streamtensor.models.host import Host, load_host
 from streamtensor.models.quantize import load_in_precision
-from streamtensor.models.sources import ModelSource, load_tokenizer
+from streamtensor.models.sources import ModelSource, config_for, load_tokenizer
 from streamtensor.models.tokenizer import TextStream, Tokenizer
 from streamtensor.output import require_parent
 from streamtensor.progress import say, step
@@ -22,6 +22,7 @@ from streamtensor.runtime.generation import (
     Generation,
     Generator,
     ModelDescription,
+    check_ids,
     check_length,
     check_request,
 )
@@ -39,7 +40,7 @@ def command_generate(options: argparse.Namespace, device_arguments: list[str]) -
     sampler = make_sampler(options)
     if options.json:
         require_parent(Path(options.json))
-    directory = find_directory(options)
+    directory = find_model(options, options.max_new_tokens)
     description = ModelDescription.read(directory)
     host = load_host(directory / "host")
     prompt = prompt_ids(options, host.tokenizer)
@@ -101,12 +102,16 @@ def make_sampler(options: argparse.Namespace) -> Sampler:
     return Sampler(temperature, options.top_k, options.top_p, options.seed or 0)
 
 
-def find_directory(options: argparse.Namespace) -> Path:
-    """Returns the compiled model that MODEL|DIR names, compiling a model first."""
+def find_model(options: argparse.Namespace, new_tokens: int) -> Path:
+    """Returns the compiled model that MODEL|DIR names, compiling a model first.
+
+    Where it is to be compiled, a prompt that it cannot take is refused before.
+    """
 
     def check_prompt(source: ModelSource, chosen: CompileOptions) -> None:
         prompt = prompt_ids(options, load_tokenizer(source))
-        check_length(len(prompt), options.max_new_tokens, chosen.max_length)
+        check_ids(config_for(source).get_text_config().vocab_size, prompt)
+        check_length(len(prompt), new_tokens, chosen.max_length)
 
     return find_compiled(options, models_only=True, before_compiling=check_prompt).directory
 

@@ -11,20 +11,18 @@ from typing import Any
 
 from torch.utils import _pytree as pytree
 
-from streamtensor.designs import DEFAULT_TARGET, chunks_of, find_compiled
+from streamtensor.designs import DEFAULT_TARGET, chunks_of
 from streamtensor.errors import StreamTensorError, UsageError
 from streamtensor.exporter import load_factory
 from streamtensor.manifest import write_json
-from streamtensor.models.compiler import CompileOptions
 from streamtensor.models.host import load_host
 from streamtensor.models.quantize import load_in_precision
-from streamtensor.models.sources import ModelSource, load_tokenizer
 from streamtensor.module_compiler import capture_module, compile_program
 from streamtensor.output import require_parent
 from streamtensor.precision import Precision
 from streamtensor.progress import step
-from streamtensor.runtime.command import prompt_ids
-from streamtensor.runtime.generation import ModelDescription, check_length, check_request
+from streamtensor.runtime.command import find_model, prompt_ids
+from streamtensor.runtime.generation import ModelDescription, check_request
 from streamtensor.runtime.model_operators import ModelOperators
 from streamtensor.runtime.operators import (
     OperatorComparison,
@@ -89,10 +87,7 @@ def compare_factory(options: argparse.Namespace, precision: Precision) -> Compar
 def compare_model(options: argparse.Namespace) -> Comparisons:
     """Compares the last steps of a prompt: of the tokens that a launch takes, and of one."""
 
-    def check_prompt(source: ModelSource, chosen: CompileOptions) -> None:
-        check_length(len(prompt_ids(options, load_tokenizer(source))), 1, chosen.max_length)
-
-    directory = find_compiled(options, models_only=True, before_compiling=check_prompt).directory
+    directory = find_model(options, 1)
     description = ModelDescription.read(directory)
     host = load_host(directory / "host")
     prompt = prompt_ids(options, host.tokenizer)

@@ -54,7 +54,7 @@ def command_evaluate(options: argparse.Namespace, device_arguments: list[str]) -
     description = ModelDescription.read(compiled.directory)
     host = load_host(compiled.directory / "host")
     tokens = token_ids(text, options, host.tokenizer)
-    check_ids(description, tokens)
+    check_ids(description.vocab_size, tokens)
     with step(f"loading PyTorch's {host.source.name} in f32"):
         model = load_model(host.source)
     twin = None

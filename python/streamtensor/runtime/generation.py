@@ -85,16 +85,16 @@ def check_request(
     """Fails where a prompt is empty, has unknown ids, or does not fit the model."""
     if not prompt:
         raise StreamTensorError("the prompt has no tokens; expected at least one")
-    check_ids(description, prompt)
+    check_ids(description.vocab_size, prompt)
     check_length(len(prompt), max_new_tokens, description.max_length)
 
 
-def check_ids(description: ModelDescription, ids: Sequence[int]) -> None:
+def check_ids(vocab_size: int, ids: Sequence[int]) -> None:
     """Fails where an id is outside of the model's vocabulary."""
     for place, token in enumerate(ids):
-        if not 0 <= token < description.vocab_size:
+        if not 0 <= token < vocab_size:
             raise StreamTensorError(
-                f"expected token ids from 0 to {description.vocab_size - 1} but got {token} as id "
+                f"expected token ids from 0 to {vocab_size - 1} but got {token} as id "
                 f"{place} of {len(ids)}; it belongs to another tokenizer"
             )
 
