@@ -334,6 +334,49 @@ def test_interrupted_compile(number: signal.Signals) -> None:
     assert {path.name for path in Path.cwd().iterdir()} <= {"model.py", "__pycache__"}
 
 
+INTERRUPTED = """
+import os, signal
+import torch
+
+def swallow():
+    try:
+        os.kill(os.getpid(), signal.SIGTERM)
+    except BaseException:
+        pass
+    return torch.nn.Linear(5, 3), (torch.randn(2, 5),)
+
+def convert():
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+    except BaseException as error:
+        raise ValueError("of a library") from error
+
+class InTheForward(torch.nn.Module):
+    def forward(self, x):
+        os.kill(os.getpid(), signal.SIGTERM)
+        return x + 1
+
+def trace():
+    return InTheForward(), (torch.randn(2, 5),)
+"""
+
+
+@pytest.mark.parametrize("factory", ["swallow", "convert", "trace"])
+def test_signals_that_libraries_lose(factory: str) -> None:
+    """One that is caught, one that becomes another error, and one with PyTorch on the stack."""
+    Path("model.py").write_text(INTERRUPTED)
+    ended = subprocess.run(
+        [sys.executable, "-m", "streamtensor", "compile", f"model.py:{factory}"]
+        + ["--output-dir", "out"],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert ended.returncode == 1
+    assert "streamtensor: error: interrupted" in ended.stderr.splitlines()[-1]
+    assert "Traceback" not in ended.stderr
+    assert {path.name for path in Path.cwd().iterdir()} <= {"model.py", "__pycache__"}
+
+
 @pytest.fixture(scope="module")
 def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("checkpoint") / "my-llama"

@@ -95,7 +95,35 @@ def smollm3() -> Any:
     return transformers.SmolLM3Config(**sizes, num_key_value_heads=2, no_rope_layers=[0, 1])
 
 
-FAMILIES = [gpt_neox, olmo2, bloom, gemma2, smollm3]
+def phi3() -> Any:
+    """Rotary frequencies of short prompts and of long ones: state that its module decides by."""
+    return transformers.Phi3Config(
+        **SIZES | {"pad_token_id": 0},
+        original_max_position_embeddings=LENGTH,
+        rope_parameters={
+            "rope_type": "longrope",
+            "rope_theta": 1e4,
+            "short_factor": [1.0, 1.5, 2.0, 3.0],
+            "long_factor": [4.0, 5.0, 6.0, 7.0],
+        },
+    )
+
+
+def dynamic_rotary() -> Any:
+    """Rotary frequencies that change where the positions of the configuration end."""
+    sizes = SIZES | {"max_position_embeddings": LENGTH}
+    rotary = {"rope_type": "dynamic", "factor": 4.0, "rope_theta": 1e4}
+    return transformers.LlamaConfig(**sizes, num_key_value_heads=2, rope_parameters=rotary)
+
+
+FAMILIES = [gpt_neox, olmo2, bloom, gemma2, smollm3, phi3, dynamic_rotary]
+
+
+@pytest.mark.parametrize("make", [phi3, dynamic_rotary], ids=lambda make: make.__name__)
+def test_positions_end_where_frequencies_change(make: Callable) -> None:
+    model = sources.random_model(make(), 3)
+    with pytest.raises(StreamTensorError, match=f"from 2 to {LENGTH} "):
+        ModelSplit(model, LENGTH + 1)
 
 
 @dataclass

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import torch
 
 from streamtensor.errors import StreamTensorError
 from streamtensor.module_compiler import INTERFACE, compile_module
+from streamtensor.output import scratch_directory
 from streamtensor.precision import DETAILS, Precision, module_precision
 from streamtensor.toolchain import run_tool
 from streamtensor.weights import write_safetensors
@@ -95,8 +95,8 @@ def run(
                 f"expected {len(names)} inputs ({', '.join(names)}) but got {len(inputs)}"
             )
         inputs = dict(zip(names, inputs, strict=True))
-    with tempfile.TemporaryDirectory(prefix="streamtensor-run-") as scratch:
-        source, result = Path(scratch) / "in.safetensors", Path(scratch) / "out.safetensors"
+    with scratch_directory("streamtensor-run-") as scratch:
+        source, result = scratch / "in.safetensors", scratch / "out.safetensors"
         write_safetensors(source, inputs)
         run_tool("streamtensor-run", [directory, "--inputs", source, "--outputs", result])
         outputs = load_file(result)

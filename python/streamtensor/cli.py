@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,6 +15,13 @@ from typing import Any
 from streamtensor import __version__
 from streamtensor.designs import DEFAULT_TARGET, MODEL_OPTIONS, given_options
 from streamtensor.errors import StreamTensorError, UsageError
+from streamtensor.interruption import (
+    MESSAGE,
+    Interrupted,
+    check_interrupted,
+    is_interrupted,
+    unwind_on_signals,
+)
 from streamtensor.precision import (
     ACTIVATIONS,
     CACHES,
@@ -33,19 +39,31 @@ def main(argv: Sequence[str] | None = None) -> int:
     if unknown:
         # Said by the parser of the command: the outer one shows no options.
         options.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
-    # Unwind, so that nothing half-written stays.
-    signal.signal(signal.SIGTERM, interrupt)
-    signal.signal(signal.SIGINT, interrupt)
+    unwind_on_signals()
+    try:
+        return run_command(options)
+    except (Interrupted, KeyboardInterrupt):
+        pass
+    except BaseException:
+        # What a library made of the signal.
+        if not is_interrupted():
+            raise
+    print(MESSAGE, file=sys.stderr, flush=True)
+    return 1
+
+
+def run_command(options: argparse.Namespace) -> int:
+    """Runs a command and says what is wrong; returns its exit code."""
     try:
         code = options.command(options)
         sys.stdout.flush()
         return code
     except UsageError as error:
+        check_interrupted()
         return fail(str(error), 2)
     except StreamTensorError as error:
+        check_interrupted()
         return fail(str(error), 1)
-    except (Interrupted, KeyboardInterrupt):
-        return fail("interrupted; nothing was left half-written", 1)
     except BrokenPipeError:
         # Whoever read the output has seen enough, as `head` does. What is left in the buffer would
         # be an error again when Python ends.
@@ -59,16 +77,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 def fail(message: str, code: int) -> int:
     print(f"streamtensor: error: {message}", file=sys.stderr, flush=True)
     return code
-
-
-class Interrupted(BaseException):
-    """SIGINT or SIGTERM. Not KeyboardInterrupt: where that passes through Python code
-    that a C library runs, the interpreter exits by the signal although it was caught.
-    """
-
-
-def interrupt(*_: Any) -> None:
-    raise Interrupted
 
 
 def build_parser() -> argparse.ArgumentParser:

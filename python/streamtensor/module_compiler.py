@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from streamtensor.errors import StreamTensorError
 from streamtensor.exporter import FUNCTION, load_factory, split_inputs, write
 from streamtensor.importer.program import Program, capture
 from streamtensor.manifest import MANIFEST, MODULE
-from streamtensor.output import check_replaceable, replace_directory
+from streamtensor.output import check_replaceable, replace_directory, scratch_directory
 from streamtensor.precision import UNCHANGED, Precision
 from streamtensor.progress import step
 from streamtensor.toolchain import check_target, run_tool
@@ -96,9 +95,9 @@ def compile_into(
     check_replaceable(output_dir, [INTERFACE])
     output_dir.parent.mkdir(parents=True, exist_ok=True)
     prefix = f".{output_dir.name}.export-"
-    with tempfile.TemporaryDirectory(prefix=prefix, dir=output_dir.parent) as scratch:
-        exported = Path(scratch) / "export"
-        design = Path(scratch) / "design"
+    with scratch_directory(prefix, output_dir.parent) as scratch:
+        exported = scratch / "export"
+        design = scratch / "design"
         write(exported)
         with step(f"compiling for {target}"):
             compile_export(exported, design, target, arguments)

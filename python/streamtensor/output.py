@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from streamtensor.errors import StreamTensorError
+from streamtensor.interruption import unfinished
 
 # Of linux/fcntl.h and linux/fs.h, for renameat2.
 AT_FDCWD = -100
@@ -52,7 +53,8 @@ def staged_directory(destination: Path, markers: Sequence[str]) -> Iterator[Path
         fcntl.flock(lock, fcntl.LOCK_EX)
         remove_abandoned(destination)
         staging.chmod(0o755)
-        yield staging
+        with unfinished(staging):
+            yield staging
         replace_directory(staging, destination)
     except OSError as error:
         if error.errno not in WRITE_ERRORS:
@@ -61,6 +63,13 @@ def staged_directory(destination: Path, markers: Sequence[str]) -> Iterator[Path
     finally:
         os.close(lock)
         shutil.rmtree(staging, ignore_errors=True)
+
+
+@contextmanager
+def scratch_directory(prefix: str, parent: Path | None = None) -> Iterator[Path]:
+    """Yields a new directory, in that of the system or in `parent`, for the time of a block."""
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=parent) as name, unfinished(Path(name)):
+        yield Path(name)
 
 
 def remove_abandoned(destination: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,7 +30,7 @@ from streamtensor.models.steps import (
     layer_weights,
 )
 from streamtensor.module_compiler import compile_export
-from streamtensor.output import staged_directory
+from streamtensor.output import scratch_directory, staged_directory
 from streamtensor.precision import Precision
 from streamtensor.progress import say, step
 from streamtensor.toolchain import ToolFailed, check_target, run_tool
@@ -363,8 +362,8 @@ def pack(
     """
     if not names:
         return {}
-    with tempfile.TemporaryDirectory(prefix=".pack-", dir=directory) as scratch:
-        file = Path(scratch) / "weights.safetensors"
+    with scratch_directory(".pack-", directory) as scratch:
+        file = scratch / "weights.safetensors"
         write_safetensors(file, tensors)
         return pack_for_design(directory, design, file, names)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -95,6 +95,8 @@ class LayerStack:
         self.cache_name = self._cache_name()
         self.returns_tuple = returns_tuple
         self.hidden_path = hidden_path or self._find_hidden()
+        # Modules that are constants to what comes behind the layers, and what they return.
+        self.tables: list[tuple[torch.nn.Module, Any]] | None = None
 
     def _cache_name(self) -> str:
         for name in CACHE_NAMES:
@@ -182,8 +184,30 @@ class LayerStack:
                 return self.wrap_result(hidden)
             return self.wrap_result(self.bind(index, args, kwargs).get(self.hidden_path))
 
-        with self.stubbed(on_call):
+        if self.tables is None:
+            self.tables = self._find_tables(ids, positions)
+        with self.stubbed(on_call), constant_modules(self.tables):
             return self.run_model(input_ids=ids, position_ids=positions).logits
+
+    def _find_tables(
+        self, ids: torch.Tensor, positions: torch.Tensor
+    ) -> list[tuple[torch.nn.Module, Any]]:
+        """What modules without parameters return once to the model before its last layer ends.
+
+        These are rotary tables. Their modules may keep state or decide by positions, which can't
+        be captured and is no part of what comes behind the layers.
+        """
+        results: list[tuple[torch.nn.Module, Any]] = []
+
+        def keep(module: torch.nn.Module, args: Any, result: Any) -> None:
+            has_parameters = next(module.parameters(), None) is not None
+            if not has_parameters and not isinstance(module, LayerStub):
+                results.append((module, result))
+
+        with torch.nn.modules.module.register_module_forward_hook(keep):
+            self.record(ids, positions)
+        calls = Counter(module for module, _ in results)
+        return [(module, result) for module, result in results if calls[module] == 1]
 
     def run_model(self, **kwargs: Any) -> Any:
         return self.model(use_cache=False, **kwargs)
@@ -232,6 +256,18 @@ class LayerStack:
                 f"one argument but found it in {paths or 'none'}"
             )
         return paths[0]
+
+
+@contextlib.contextmanager
+def constant_modules(results: list[tuple[torch.nn.Module, Any]]) -> Iterator[None]:
+    """Lets modules return what is given instead of computing it, for the time of a block."""
+    for module, result in results:
+        module.forward = lambda *_, result=result, **__: result
+    try:
+        yield
+    finally:
+        for module, _ in results:
+            del module.forward
 
 
 def find_layers(model: torch.nn.Module, count: int) -> tuple[str, list[torch.nn.Module]]:

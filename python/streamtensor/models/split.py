@@ -173,8 +173,18 @@ def check_length(max_length: int, limit: int | None) -> None:
 
 
 def position_limit(config: Any) -> int | None:
-    """Returns how many positions a model of this text configuration has, None for any number."""
-    return getattr(config, "max_position_embeddings", None) or None
+    """Returns how many positions a model of this text configuration has, None for any number.
+
+    Beyond the original length of "longrope" the frequencies of all positions, those in the cache
+    too, depend on the whole prompt, which chunks do not know; it ends the positions.
+    """
+    limit = getattr(config, "max_position_embeddings", None) or None
+    rope = getattr(config, "rope_parameters", None) or {}
+    for kind in (rope, *(each for each in rope.values() if isinstance(each, dict))):
+        if kind.get("rope_type") == "longrope":
+            original = kind["original_max_position_embeddings"]
+            limit = min(limit, original) if limit else original
+    return limit
 
 
 def find_mask(stack: LayerStack, calls: list[LayerCall], length: int) -> str:

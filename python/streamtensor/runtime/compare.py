@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from streamtensor.manifest import write_json
 from streamtensor.models.host import load_host
 from streamtensor.models.quantize import load_in_precision
 from streamtensor.module_compiler import capture_module, compile_program
-from streamtensor.output import require_parent
+from streamtensor.output import require_parent, scratch_directory
 from streamtensor.precision import Precision
 from streamtensor.progress import step
 from streamtensor.runtime.command import find_model, prompt_ids
@@ -75,8 +74,8 @@ def compare_factory(options: argparse.Namespace, precision: Precision) -> Compar
         program, inputs = capture_module(module, inputs, dynamic_shapes, precision)
     leaves = pytree.tree_leaves(inputs)
     chosen = [leaves[argument.input_index] for argument in program.inputs]
-    with tempfile.TemporaryDirectory(prefix="streamtensor-compare-") as scratch:
-        design = Path(scratch) / "design"
+    with scratch_directory("streamtensor-compare-") as scratch:
+        design = scratch / "design"
         compile_program(program, design, options.target or DEFAULT_TARGET)
         names = [argument.name for argument in program.inputs]
         with step("running it in C simulation"):

@@ -10,7 +10,6 @@ nor a code that fell on the other side of a half grows over the operators.
 from __future__ import annotations
 
 import itertools
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +21,7 @@ from streamtensor.designs import INTERFACE, read_json
 from streamtensor.importer.locations import model_line
 from streamtensor.importer.program import Program
 from streamtensor.manifest import write_json
+from streamtensor.output import scratch_directory
 from streamtensor.toolchain import run_tool
 from streamtensor.weights import write_safetensors
 
@@ -131,13 +131,11 @@ def record(
     """
     from safetensors.torch import load_file
 
-    with tempfile.TemporaryDirectory(prefix="streamtensor-compare-") as scratch:
-        files = {
-            name: Path(scratch) / f"{name}.safetensors" for name in ("inputs", "outputs", "values")
-        }
+    with scratch_directory("streamtensor-compare-") as scratch:
+        files = {name: scratch / f"{name}.safetensors" for name in ("inputs", "outputs", "values")}
         write_safetensors(files["inputs"], {name: inputs[name].contiguous() for name in inputs})
         if weights:
-            files["weights"] = Path(scratch) / "weights.json"
+            files["weights"] = scratch / "weights.json"
             write_json(
                 files["weights"],
                 {"weights": {name: str(path.absolute()) for name, path in weights.items()}},
