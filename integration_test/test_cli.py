@@ -365,12 +365,9 @@ def trace():
 def test_signals_that_libraries_lose(factory: str) -> None:
     """One that is caught, one that becomes another error, and one with PyTorch on the stack."""
     Path("model.py").write_text(INTERRUPTED)
-    ended = subprocess.run(
-        [sys.executable, "-m", "streamtensor", "compile", f"model.py:{factory}"]
-        + ["--output-dir", "out"],
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    command = [sys.executable, "-m", "streamtensor", "compile", f"model.py:{factory}"]
+    command += ["--output-dir", "out"]
+    ended = subprocess.run(command, stderr=subprocess.PIPE, text=True)
     assert ended.returncode == 1
     assert "streamtensor: error: interrupted" in ended.stderr.splitlines()[-1]
     assert "Traceback" not in ended.stderr
