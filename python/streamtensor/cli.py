@@ -15,13 +15,7 @@ from typing import Any
 from streamtensor import __version__
 from streamtensor.designs import DEFAULT_TARGET, MODEL_OPTIONS, given_options
 from streamtensor.errors import StreamTensorError, UsageError
-from streamtensor.interruption import (
-    MESSAGE,
-    Interrupted,
-    check_interrupted,
-    is_interrupted,
-    unwind_on_signals,
-)
+from streamtensor.interruption import MESSAGE, is_interrupted, unwind_on_signals
 from streamtensor.precision import (
     ACTIVATIONS,
     CACHES,
@@ -41,37 +35,32 @@ def main(argv: Sequence[str] | None = None) -> int:
         options.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     unwind_on_signals()
     try:
-        return run_command(options)
-    except (Interrupted, KeyboardInterrupt):
-        pass
-    except BaseException:
-        # What a library made of the signal.
-        if not is_interrupted():
-            raise
-    print(MESSAGE, file=sys.stderr, flush=True)
-    return 1
-
-
-def run_command(options: argparse.Namespace) -> int:
-    """Runs a command and says what is wrong; returns its exit code."""
-    try:
         code = options.command(options)
         sys.stdout.flush()
         return code
-    except UsageError as error:
-        check_interrupted()
-        return fail(str(error), 2)
-    except StreamTensorError as error:
-        check_interrupted()
-        return fail(str(error), 1)
-    except BrokenPipeError:
-        # Whoever read the output has seen enough, as `head` does. What is left in the buffer would
-        # be an error again when Python ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    except OSError as error:
-        place = f": '{error.filename}'" if error.filename else ""
-        return fail(f"{(error.strerror or str(error)).lower()}{place}", 1)
+    except BaseException as error:
+        # Also what a library made of the signal.
+        if is_interrupted() or isinstance(error, KeyboardInterrupt):
+            return fail(MESSAGE, 1)
+        return explain_failure(error)
+
+
+def explain_failure(error: BaseException) -> int:
+    """Says why a command failed and returns its exit code; raises what is a fault of ours."""
+    match error:
+        case UsageError():
+            return fail(str(error), 2)
+        case StreamTensorError():
+            return fail(str(error), 1)
+        case BrokenPipeError():
+            # Whoever read the output has seen enough, as `head` does. What is left in the buffer
+            # would be an error again when Python ends.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 1
+        case OSError():
+            place = f": '{error.filename}'" if error.filename else ""
+            return fail(f"{(error.strerror or str(error)).lower()}{place}", 1)
+    raise error
 
 
 def fail(message: str, code: int) -> int:

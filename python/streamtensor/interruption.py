@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-MESSAGE = "streamtensor: error: interrupted; nothing was left half-written"
+MESSAGE = "interrupted; nothing was left half-written"
 # Packages whose C code calls Python.
 CALLING_BACK = frozenset(["torch", "torch_mlir"])
 
@@ -52,7 +52,7 @@ def end_at_once() -> None:
     for path in _unfinished:
         shutil.rmtree(path, ignore_errors=True)
     # Not sys.stderr, which may be redirected for the time of a trace.
-    os.write(2, f"{MESSAGE}\n".encode())
+    os.write(2, f"streamtensor: error: {MESSAGE}\n".encode())
     os._exit(1)
 
 

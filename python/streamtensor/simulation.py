@@ -245,8 +245,8 @@ def describe(figures: dict[str, Any]) -> str:
         tokens = figures["tokens_per_second"]
         speed = f", {tokens:.4g} tokens/s" if tokens else ""
         lines += [
-            f"{phase_of(figures)}: {figures['cycles']} cycles, {figures['ms']:.4g} ms{speed} (simulated); at least "
-            f"{figures['bound_ms']:.4g} ms",
+            f"{phase_of(figures)}: {figures['cycles']} cycles, {figures['ms']:.4g} ms{speed} "
+            f"(simulated); at least {figures['bound_ms']:.4g} ms",
             ", ".join(f"{count} x {design}" for design, count in counts.items())
             + f"; most of the time in {figures['bottleneck']['design']}, of which one run:",
         ]

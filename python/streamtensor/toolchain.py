@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import shutil
@@ -69,6 +70,7 @@ def run_tool(name: str, arguments: Sequence[str | Path]) -> str:
     return output
 
 
+@functools.cache
 def check_target(target: str) -> None:
     """Fails where the compiler knows no such device, before the minutes that an import takes."""
     try:

@@ -182,16 +182,14 @@ def widen_bytes(graph: torch.fx.Graph) -> None:
         if not node.all_input_nodes or name_of(node) in MOVES:
             continue
         convert_operands(graph, node)
-        sources = [source for source in node.all_input_nodes if dtype_of(source) in BYTES]
-        accumulates = node.kwargs.get("dtype") in BYTES
-        if accumulates or needs_width(node):
-            widen(graph, node, sources)
+        if needs_width(node):
+            widen(graph, node)
 
 
 def needs_width(node: torch.fx.Node) -> bool:
     """Whether torch-mlir crashes on an operator on bytes, or takes uint8 for int8."""
     types = {dtype_of(source) for source in node.all_input_nodes}
-    if torch.uint8 in types:
+    if torch.uint8 in types or node.kwargs.get("dtype") in BYTES:
         return True
     if torch.int8 not in types:
         return False
@@ -206,13 +204,11 @@ def convert_operands(graph: torch.fx.Graph, node: torch.fx.Node) -> None:
     """Converts operands of an operator in bytes to the type that PyTorch computes it in."""
     if name_of(node) not in CONVERTING:
         return
-    is_choice = name_of(node) == "where"
-    operands = node.args[1:3] if is_choice else node.args[:2]
+    first = 1 if name_of(node) == "where" else 0
+    operands = node.args[first : first + 2]
     if len(operands) < 2:
         return
     values = [each.meta["val"] if isinstance(each, torch.fx.Node) else each for each in operands]
-    if not any(isinstance(value, torch.Tensor) for value in values):
-        return
     dtype = torch.result_type(*values)
     if dtype not in BYTES or dtype_of(node) not in (*BYTES, torch.bool):
         return
@@ -224,12 +220,12 @@ def convert_operands(graph: torch.fx.Graph, node: torch.fx.Node) -> None:
             with graph.inserting_before(node):
                 each = convert(graph, each, dtype, node)
         converted.append(each)
-    first = 1 if is_choice else 0
     node.args = (*node.args[:first], *converted, *node.args[first + 2 :])
 
 
-def widen(graph: torch.fx.Graph, node: torch.fx.Node, sources: list[torch.fx.Node]) -> None:
-    """Lets `node` compute in int32 on `sources`, and converts its results back."""
+def widen(graph: torch.fx.Graph, node: torch.fx.Node) -> None:
+    """Lets `node` compute in int32 on operands of bytes, and converts its results back."""
+    sources = [source for source in node.all_input_nodes if dtype_of(source) in BYTES]
     with graph.inserting_before(node):
         wide = {source: convert(graph, source, torch.int32, node) for source in sources}
     node.args, node.kwargs = torch.fx.node.map_arg(

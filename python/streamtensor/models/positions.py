@@ -9,7 +9,7 @@ designs are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import torch
 
@@ -46,9 +46,15 @@ def check_positions(split: ModelSplit, counts: Sequence[int]) -> None:
         with torch.no_grad():
             result = split.stack.run_layer(layer, call, hidden, cache)
         whole = (result, *cache.rows())
-        for tokens in counts:
-            for position in sorted({0, (length - tokens) // 2, length - tokens}):
-                check_step(split, index, hidden, whole, position, tokens)
+        for position, tokens in places(length, counts):
+            check_step(split, index, hidden, whole, position, tokens)
+
+
+def places(length: int, counts: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yields positions and numbers of tokens: at the begin, middle and end of a sequence."""
+    for tokens in counts:
+        for position in sorted({0, (length - tokens) // 2, length - tokens}):
+            yield position, tokens
 
 
 def check_embedding(split: ModelSplit, length: int, counts: Sequence[int]) -> None:
@@ -60,19 +66,18 @@ def check_embedding(split: ModelSplit, length: int, counts: Sequence[int]) -> No
     vocabulary = split.config.vocab_size
     ids = (torch.arange(length) * 7 + 3)[None] % vocabulary
     whole = split.stack.record(ids, None)[0].get(split.hidden_path)
-    for tokens in counts:
-        for position in sorted({0, (length - tokens) // 2, length - tokens}):
-            new = slice(position, position + tokens)
-            got = split.host_step(ids[0, new].tolist(), position, [])["hidden"]
-            difference = relative_difference(got, whole[:, new])
-            if not difference <= split.tolerance:
-                raise StreamTensorError(
-                    f"the model makes another state of {tokens} tokens at position {position} than "
-                    "of the same tokens in a whole sequence, before its first layer (a difference "
-                    f"of {difference:.2g} of the largest value): it does not count positions from "
-                    "0, or counts them by itself and not by position_ids; only models can be "
-                    "split whose forward takes position_ids, with the first token at position 0"
-                )
+    for position, tokens in places(length, counts):
+        new = slice(position, position + tokens)
+        got = split.host_step(ids[0, new].tolist(), position, [])["hidden"]
+        difference = relative_difference(got, whole[:, new])
+        if not difference <= split.tolerance:
+            raise StreamTensorError(
+                f"the model makes another state of {tokens} tokens at position {position} than "
+                "of the same tokens in a whole sequence, before its first layer (a difference "
+                f"of {difference:.2g} of the largest value): it does not count positions from "
+                "0, or counts them by itself and not by position_ids; only models can be "
+                "split whose forward takes position_ids, with the first token at position 0"
+            )
 
 
 def own_buffers(layer: torch.nn.Module) -> list[torch.Tensor]:

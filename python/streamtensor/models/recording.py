@@ -95,8 +95,6 @@ class LayerStack:
         self.cache_name = self._cache_name()
         self.returns_tuple = returns_tuple
         self.hidden_path = hidden_path or self._find_hidden()
-        # Modules that are constants to what comes behind the layers, and what they return.
-        self.tables: list[tuple[torch.nn.Module, Any]] | None = None
 
     def _cache_name(self) -> str:
         for name in CACHE_NAMES:
@@ -184,18 +182,17 @@ class LayerStack:
                 return self.wrap_result(hidden)
             return self.wrap_result(self.bind(index, args, kwargs).get(self.hidden_path))
 
-        if self.tables is None:
-            self.tables = self._find_tables(ids, positions)
-        with self.stubbed(on_call), constant_modules(self.tables):
+        with self.stubbed(on_call):
             return self.run_model(input_ids=ids, position_ids=positions).logits
 
-    def _find_tables(
+    def tables(
         self, ids: torch.Tensor, positions: torch.Tensor
     ) -> list[tuple[torch.nn.Module, Any]]:
-        """What modules without parameters return once to the model before its last layer ends.
+        """Modules without parameters that the model calls once before its last layer ends, with
+        what they return.
 
-        These are rotary tables. Their modules may keep state or decide by positions, which can't
-        be captured and is no part of what comes behind the layers.
+        These make rotary tables. They may keep state or decide by positions, which can't be
+        captured and is no part of what comes behind the layers: see `constant_modules`.
         """
         results: list[tuple[torch.nn.Module, Any]] = []
 

@@ -12,7 +12,7 @@ from transformers.cache_utils import Cache
 from streamtensor.errors import StreamTensorError
 from streamtensor.importer.program import Program, capture, relative_difference
 from streamtensor.models.fillings import fill_ignored, ignored_tensors
-from streamtensor.models.recording import LayerCall
+from streamtensor.models.recording import LayerCall, constant_modules
 from streamtensor.models.split import ModelSplit
 
 # How a layer's inputs that are no weights are told apart.
@@ -140,10 +140,13 @@ class HeadStep(torch.nn.Module):
         super().__init__()
         self.model = split.stack.model
         self.stack = (split.stack,)
+        ids = torch.zeros((1, 1), dtype=torch.long)
+        self.tables = split.stack.tables(ids, torch.zeros_like(ids))
 
     def forward(self, hidden: torch.Tensor) -> torch.Tensor:
         ids = torch.zeros((1, 1), dtype=torch.long)
-        return self.stack[0].logits(ids, torch.zeros_like(ids), hidden)
+        with constant_modules(self.tables):
+            return self.stack[0].logits(ids, torch.zeros_like(ids), hidden)
 
 
 @dataclass
